@@ -1,0 +1,2 @@
+//! The `ssnail` command.
+fn main() {}

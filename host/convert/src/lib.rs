@@ -1,0 +1,1 @@
+//! GGUF model to SSNAIL image

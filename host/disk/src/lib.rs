@@ -1,0 +1,1 @@
+//! D81 and FAT32 card images

@@ -1,0 +1,1 @@
+//! Emulator of the MEGA65 that SSNAIL.PRG needs

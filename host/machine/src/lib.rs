@@ -1,0 +1,1 @@
+//! Emulator of the SSNAIL accelerator: the golden model

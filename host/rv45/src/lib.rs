@@ -1,0 +1,1 @@
+//! RV32IM to 45GS02: translator, assembler, linker, PRG writer
