@@ -1,2 +1,25 @@
-//! The `ssnail` command.
-fn main() {}
+//! The `ssnail` command: parses what was typed, runs one module of [`commands`], turns the result
+//! into an exit code. Everything that computes lives in the libraries beside it.
+
+mod args;
+mod commands;
+mod exit;
+mod files;
+mod interrupt;
+mod out;
+mod progress;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return exit::usage(&error),
+    };
+    interrupt::install();
+    exit::finish(cli.command.run().and_then(|outcome| {
+        out::flush()?;
+        Ok(outcome)
+    }))
+}

@@ -1,0 +1,41 @@
+//! The command line: one variant per subcommand, each with its own module in [`crate::commands`].
+
+use crate::commands::completions;
+use crate::exit::Outcome;
+use clap::{Parser, Subcommand};
+
+/// What `ssnail --help` says at the end.
+const AFTER: &str = "\
+Exit codes: 0 done; 1 a difference was found, or what was given was refused (and why is said);
+2 wrong usage or an error of the machine (file not found, disk full).
+
+`ssnail COMMAND --help` explains each command with examples.";
+
+/// Small language models on the MEGA65: from a GGUF file to a told story.
+#[derive(Debug, Parser)]
+#[command(name = "ssnail", version, after_help = AFTER, max_term_width = 100)]
+#[command(propagate_version = true, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+}
+
+impl Command {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// Whatever the command's own module says; [`crate::exit`] turns it into an exit code.
+    pub fn run(&self) -> anyhow::Result<Outcome> {
+        match self {
+            Self::Completions(args) => completions::run(args),
+        }
+    }
+}

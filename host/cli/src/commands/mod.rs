@@ -1,0 +1,6 @@
+//! One module per subcommand: `Args` (clap) and `run(&Args) -> anyhow::Result<Outcome>`.
+//!
+//! A command prints results through [`crate::out`], notes to standard error through
+//! [`crate::out::note`], and writes files through [`crate::files`].
+
+pub mod completions;

@@ -1,0 +1,215 @@
+//! Files in and out: `-` is standard input or output, an output file is whole or absent.
+
+use crate::{interrupt, out};
+use anyhow::{Context, Result, bail};
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, NamedTempFile};
+
+/// Reads a whole file; `-` reads standard input.
+///
+/// # Errors
+/// The file cannot be read; the message names it.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    if is_dash(path) {
+        let mut bytes = Vec::new();
+        io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .context("cannot read standard input")?;
+        return Ok(bytes);
+    }
+    fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Reads a whole text file; `-` reads standard input. A byte order mark is dropped.
+///
+/// # Errors
+/// The file cannot be read or is not UTF-8; the message names it and the first wrong byte.
+pub fn read_text(path: &Path) -> Result<String> {
+    let text = match String::from_utf8(read(path)?) {
+        Ok(text) => text,
+        Err(error) => bail!(
+            "{} is not UTF-8 text: wrong byte at offset {}",
+            path.display(),
+            error.utf8_error().valid_up_to()
+        ),
+    };
+    Ok(text
+        .strip_prefix('\u{feff}')
+        .map(str::to_owned)
+        .unwrap_or(text))
+}
+
+/// True for `-`, standard input or output.
+pub fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// An output that appears under its name only when [`Output::commit`] is called.
+#[derive(Debug)]
+pub struct Output {
+    target: Target,
+}
+
+#[derive(Debug)]
+enum Target {
+    Stdout(out::Stdout),
+    /// A pipe or device (`/dev/null`, a FIFO): nothing to rename onto.
+    Direct(File, PathBuf),
+    Temporary(NamedTempFile, PathBuf, interrupt::Litter),
+}
+
+impl Output {
+    /// Opens an output for `path`; `-` is standard output.
+    ///
+    /// # Errors
+    /// The folder does not exist or cannot be written; the message names the path.
+    pub fn create(path: &Path) -> Result<Self> {
+        if is_dash(path) {
+            return Ok(Self {
+                target: Target::Stdout(out::stdout()),
+            });
+        }
+        let cannot = || format!("cannot write {}", path.display());
+        // A symbolic link stays one: what it points at is replaced.
+        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        if let Ok(meta) = fs::metadata(&real) {
+            if meta.is_dir() {
+                bail!("{}: it is a folder", cannot());
+            }
+            if !meta.is_file() {
+                let file = File::options()
+                    .write(true)
+                    .open(&real)
+                    .with_context(cannot)?;
+                return Ok(Self {
+                    target: Target::Direct(file, real),
+                });
+            }
+        }
+        let folder = match real.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let mut builder = Builder::new();
+        builder.prefix(".ssnail-").suffix(".partial");
+        let permissions = ordinary_permissions(&real);
+        if let Some(permissions) = permissions {
+            builder.permissions(permissions);
+        }
+        let file = builder.tempfile_in(folder).with_context(cannot)?;
+        let litter = interrupt::Litter::new(file.path());
+        Ok(Self {
+            target: Target::Temporary(file, real, litter),
+        })
+    }
+
+    /// Makes the output appear under its name, replacing what was there.
+    ///
+    /// # Errors
+    /// The disk is full or the folder went away; then nothing appears.
+    pub fn commit(self) -> Result<()> {
+        match self.target {
+            Target::Stdout(mut stdout) => Ok(stdout.flush()?),
+            Target::Direct(mut file, path) => file
+                .flush()
+                .with_context(|| format!("cannot write {}", path.display())),
+            Target::Temporary(file, path, litter) => {
+                let cannot = || format!("cannot write {}", path.display());
+                file.as_file().sync_all().with_context(cannot)?;
+                file.persist(&path)
+                    .map_err(|error| error.error)
+                    .with_context(cannot)?;
+                drop(litter);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.target {
+            Target::Stdout(stdout) => stdout.write(bytes),
+            Target::Direct(file, _) => file.write(bytes),
+            Target::Temporary(file, path, _) => {
+                file.write(bytes).map_err(|error| named(&error, path))
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.target {
+            Target::Stdout(stdout) => stdout.flush(),
+            Target::Direct(file, _) => file.flush(),
+            Target::Temporary(file, path, _) => file.flush().map_err(|error| named(&error, path)),
+        }
+    }
+}
+
+fn named(error: &io::Error, path: &Path) -> io::Error {
+    io::Error::new(
+        error.kind(),
+        format!("cannot write {}: {error}", path.display()),
+    )
+}
+
+/// Temporary files are private; the finished file has the permissions of the one it replaces,
+/// or those that any new file gets.
+#[cfg(unix)]
+fn ordinary_permissions(path: &Path) -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    let existing = fs::metadata(path).ok().map(|meta| meta.permissions());
+    Some(existing.unwrap_or_else(|| Permissions::from_mode(0o666)))
+}
+
+#[cfg(not(unix))]
+fn ordinary_permissions(_: &Path) -> Option<Permissions> {
+    None
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_appears_before_the_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.bin");
+        let mut output = Output::create(&path).unwrap();
+        output.write_all(b"abc").unwrap();
+        assert!(!path.exists());
+        output.commit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"abc");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_abandoned_output_leaves_the_old_file_and_no_litter() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.bin");
+        fs::write(&path, b"old").unwrap();
+        let mut output = Output::create(&path).unwrap();
+        output.write_all(b"new").unwrap();
+        drop(output);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_symbolic_link_is_written_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("x.bin"), folder.path().join("link"));
+        fs::write(&path, b"old").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let mut output = Output::create(&link).unwrap();
+        output.write_all(b"new").unwrap();
+        output.commit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+}

@@ -1,0 +1,59 @@
+//! Ctrl-C and termination. Outside a conversation the process ends at once and leaves no
+//! temporary file behind; inside one (see [`listen`]) the first Ctrl-C only asks to stop.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// Temporary files that exist now.
+static LITTER: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// True while somebody polls [`take`].
+static LISTENING: AtomicBool = AtomicBool::new(false);
+/// Requests since the last [`take`].
+static REQUESTS: AtomicU32 = AtomicU32::new(0);
+
+/// Status of a process that Ctrl-C ended, as shells report it.
+const INTERRUPTED: i32 = 130;
+/// So many unanswered requests end the process even while somebody listens.
+const PATIENCE: u32 = 3;
+
+/// Installs the handler; without one (no terminal, a restricted system) Ctrl-C simply kills.
+pub fn install() {
+    let _ = ctrlc::set_handler(|| {
+        let earlier = REQUESTS.fetch_add(1, Ordering::SeqCst);
+        if !LISTENING.load(Ordering::SeqCst) || earlier + 1 >= PATIENCE {
+            leave();
+        }
+    });
+}
+
+fn leave() -> ! {
+    if let Ok(litter) = LITTER.lock() {
+        for path in litter.iter() {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+    std::process::exit(INTERRUPTED)
+}
+
+/// A temporary file that must not outlive the process; registered while this value lives.
+#[derive(Debug)]
+pub struct Litter(PathBuf);
+
+impl Litter {
+    /// Registers the file.
+    pub fn new(path: &Path) -> Self {
+        if let Ok(mut litter) = LITTER.lock() {
+            litter.push(path.to_path_buf());
+        }
+        Self(path.to_path_buf())
+    }
+}
+
+impl Drop for Litter {
+    fn drop(&mut self) {
+        if let Ok(mut litter) = LITTER.lock() {
+            litter.retain(|known| *known != self.0);
+        }
+    }
+}
