@@ -1,1 +1,17 @@
-//! What both sides must agree on and what both sides run (no_std)
+//! What both sides must agree on and what both sides run.
+//!
+//! The PC tools and `SSNAIL.PRG` share this crate: addresses, instruction set, image header, registers, the load-port
+//! protocol, the sampler and a turn of chat. It is `no_std`, allocates nothing, contains no `unsafe`, and never needs
+//! more than 16 bits of `usize`: far memory is reached through [`mem::ReadMemory`] and [`mem::Memory`] with `u32` addresses.
+
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+pub mod header;
+pub mod isa;
+pub mod loader;
+pub mod map;
+pub mod mem;
+pub mod registers;
+pub mod runtime;

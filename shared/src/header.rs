@@ -1,0 +1,477 @@
+//! The image header and the tokenizer block (specification, sections 4 and 5).
+
+use core::fmt;
+
+use crate::map::{ADDRESS_END, HEADER_LEN, MAX_CONTEXT, MEMORY_BASE, OUTPUT, OUTPUT_LEN, PAYLOAD, TOKENS};
+
+/// First four bytes of an image.
+pub const MAGIC: [u8; 4] = *b"SSNL";
+/// The version that this project reads and writes.
+pub const VERSION: u16 = 1;
+/// Flag: an encoder (no text is generated).
+pub const FLAG_ENCODER: u16 = 1;
+/// Bytes of the description, its final zero included.
+pub const DESCRIPTION_LEN: usize = 128;
+
+/// Offsets of the header's fields.
+pub mod offset {
+    #![allow(missing_docs)]
+    pub const MAGIC: u32 = 0x00;
+    pub const VERSION: u32 = 0x04;
+    pub const FLAGS: u32 = 0x06;
+    pub const CODE: u32 = 0x08;
+    pub const DATA: u32 = 0x0C;
+    pub const SCRATCH: u32 = 0x10;
+    pub const TOKENS: u32 = 0x14;
+    pub const VOCAB: u32 = 0x18;
+    pub const N_VOCAB: u32 = 0x1C;
+    pub const CONTEXT: u32 = 0x20;
+    pub const BOS: u32 = 0x24;
+    pub const EOS: u32 = 0x28;
+    pub const PAYLOAD_LEN: u32 = 0x2C;
+    pub const OUTPUT: u32 = 0x30;
+    pub const OUTPUT_LEN: u32 = 0x34;
+    pub const MEMORY_NEEDED: u32 = 0x38;
+    pub const ARCHITECTURE: u32 = 0x3C;
+    pub const LOAD_BASE: u32 = 0x64;
+    pub const HOST_SEGMENT: u32 = 0x70;
+    pub const HOST_SEGMENT_LEN: u32 = 0x74;
+    pub const TOKENIZER: u32 = 0x78;
+    pub const DESCRIPTION: u32 = 0x80;
+}
+
+/// Model families, as the header numbers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Architecture {
+    /// llama.
+    Llama = 0,
+    /// gpt2.
+    Gpt2 = 1,
+    /// bert.
+    Bert = 2,
+}
+
+impl Architecture {
+    /// GGUF's name of the family.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Llama => "llama",
+            Self::Gpt2 => "gpt2",
+            Self::Bert => "bert",
+        }
+    }
+
+    /// Reads the header's word.
+    #[must_use]
+    pub const fn from_word(word: u32) -> Option<Self> {
+        match word {
+            0 => Some(Self::Llama),
+            1 => Some(Self::Gpt2),
+            2 => Some(Self::Bert),
+            _ => None,
+        }
+    }
+}
+
+/// A header that has been checked against itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// [`FLAG_ENCODER`].
+    pub flags: u16,
+    /// Address of the script.
+    pub code: u32,
+    /// End of the script's slots: the vocabulary table.
+    pub data: u32,
+    /// End of the payload: scratch begins.
+    pub scratch: u32,
+    /// Token buffer.
+    pub tokens: u32,
+    /// Vocabulary table.
+    pub vocab: u32,
+    /// Tokens in the vocabulary table.
+    pub n_vocab: u32,
+    /// Positions that the KV caches hold.
+    pub context: u32,
+    /// Begin-of-sequence token.
+    pub bos: u32,
+    /// End-of-sequence token.
+    pub eos: u32,
+    /// File length less the header.
+    pub payload_len: u32,
+    /// Logits, or the pooled embedding.
+    pub output: u32,
+    /// Floats in the output: vocabulary rows, or the width of the embedding.
+    pub output_len: u32,
+    /// Bytes needed from [`MEMORY_BASE`].
+    pub memory_needed: u32,
+    /// Model family.
+    pub architecture: Architecture,
+    /// Tokenizer block; see [`TokenizerBlock`].
+    pub tokenizer: u32,
+    /// Description, UTF-8, ended by a zero.
+    pub description: [u8; DESCRIPTION_LEN],
+}
+
+/// Why a header was refused: the field, where it is, and what is wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderError {
+    /// Name of the field.
+    pub field: &'static str,
+    /// Its offset in the file.
+    pub offset: u32,
+    /// What was found there.
+    pub found: u32,
+    /// What is right, in words.
+    pub expected: &'static str,
+}
+
+impl fmt::Display for HeaderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "header field {} at offset ${:02X} is ${:X}: {}", self.field, self.offset, self.found, self.expected)
+    }
+}
+
+impl core::error::Error for HeaderError {}
+
+fn word(bytes: &[u8; HEADER_LEN as usize], at: u32) -> u32 {
+    let i = at as usize;
+    u32::from_le_bytes([bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]])
+}
+
+impl Header {
+    /// Reads and checks 256 bytes. The lengths of the file and of the memory are the caller's to compare:
+    /// [`Header::file_len`], [`Header::memory_needed`].
+    ///
+    /// # Errors
+    /// The first field that cannot be right.
+    pub fn parse(bytes: &[u8; HEADER_LEN as usize]) -> Result<Self, HeaderError> {
+        use offset as at;
+        let magic = word(bytes, at::MAGIC);
+        if bytes[..4] != MAGIC {
+            return Err(HeaderError {
+                field: "magic",
+                offset: at::MAGIC,
+                found: magic,
+                expected: "not a SSNAIL image, which begins with SSNL",
+            });
+        }
+        let version = word(bytes, at::VERSION) as u16;
+        if version != VERSION {
+            return Err(HeaderError {
+                field: "version",
+                offset: at::VERSION,
+                found: u32::from(version),
+                expected: "only version 1 is known; convert the model again",
+            });
+        }
+        let load_base = word(bytes, at::LOAD_BASE);
+        let host_len = word(bytes, at::HOST_SEGMENT_LEN);
+        if load_base != PAYLOAD || host_len != 0 {
+            let (field, offset, found) = if load_base == PAYLOAD {
+                ("host segment length", at::HOST_SEGMENT_LEN, host_len)
+            } else {
+                ("load base", at::LOAD_BASE, load_base)
+            };
+            return Err(HeaderError {
+                field,
+                offset,
+                found,
+                expected: "made for an older memory map; convert the model again",
+            });
+        }
+        let description = {
+            let mut d = [0; DESCRIPTION_LEN];
+            d.copy_from_slice(&bytes[at::DESCRIPTION as usize..]);
+            d[DESCRIPTION_LEN - 1] = 0;
+            d
+        };
+        let Some(architecture) = Architecture::from_word(word(bytes, at::ARCHITECTURE)) else {
+            return Err(HeaderError {
+                field: "architecture",
+                offset: at::ARCHITECTURE,
+                found: word(bytes, at::ARCHITECTURE),
+                expected: "expected 0 (llama), 1 (gpt2) or 2 (bert)",
+            });
+        };
+        let header = Self {
+            flags: (word(bytes, at::VERSION) >> 16) as u16,
+            code: word(bytes, at::CODE),
+            data: word(bytes, at::DATA),
+            scratch: word(bytes, at::SCRATCH),
+            tokens: word(bytes, at::TOKENS),
+            vocab: word(bytes, at::VOCAB),
+            n_vocab: word(bytes, at::N_VOCAB),
+            context: word(bytes, at::CONTEXT),
+            bos: word(bytes, at::BOS),
+            eos: word(bytes, at::EOS),
+            payload_len: word(bytes, at::PAYLOAD_LEN),
+            output: word(bytes, at::OUTPUT),
+            output_len: word(bytes, at::OUTPUT_LEN),
+            memory_needed: word(bytes, at::MEMORY_NEEDED),
+            architecture,
+            tokenizer: word(bytes, at::TOKENIZER),
+            description,
+        };
+        header.check()?;
+        Ok(header)
+    }
+
+    /// Whether the fields agree with each other.
+    fn check(&self) -> Result<(), HeaderError> {
+        use offset as at;
+        let wrong = |field, offset, found, expected| Err(HeaderError { field, offset, found, expected });
+        let end = match PAYLOAD.checked_add(self.payload_len) {
+            Some(end) if end <= ADDRESS_END => end,
+            _ => return wrong("payload length", at::PAYLOAD_LEN, self.payload_len, "longer than the 28-bit memory"),
+        };
+        let needed_end = match MEMORY_BASE.checked_add(self.memory_needed) {
+            Some(e) if e <= ADDRESS_END => e,
+            _ => return wrong("memory needed", at::MEMORY_NEEDED, self.memory_needed, "more than the 28-bit memory"),
+        };
+        if needed_end < end {
+            return wrong("memory needed", at::MEMORY_NEEDED, self.memory_needed, "less than the payload itself");
+        }
+        if self.tokens != TOKENS {
+            return wrong("token buffer", at::TOKENS, self.tokens, "expected $8001000");
+        }
+        if self.code < PAYLOAD || self.code >= end || self.code & 15 != 0 {
+            return wrong("code", at::CODE, self.code, "expected a multiple of 16 inside the payload");
+        }
+        if self.context == 0 || self.context > MAX_CONTEXT {
+            return wrong("context", at::CONTEXT, self.context, "expected 1 to 4095 positions");
+        }
+        if self.n_vocab == 0 || self.n_vocab > self.payload_len / 4 {
+            return wrong("vocabulary size", at::N_VOCAB, self.n_vocab, "more tokens than the payload has room for");
+        }
+        let table_len = 4 * (self.n_vocab + 1);
+        if self.vocab < PAYLOAD || self.vocab > end || end - self.vocab < table_len {
+            return wrong("vocabulary table", at::VOCAB, self.vocab, "the table leaves the payload");
+        }
+        if self.tokenizer < PAYLOAD || self.tokenizer > end || end - self.tokenizer < TOKENIZER_BLOCK_LEN {
+            return wrong("tokenizer block", at::TOKENIZER, self.tokenizer, "the block leaves the payload");
+        }
+        let Some(output_bytes) = self.output_len.checked_mul(4) else {
+            return wrong("output length", at::OUTPUT_LEN, self.output_len, "longer than the memory");
+        };
+        if self.output_len == 0 {
+            return wrong("output length", at::OUTPUT_LEN, self.output_len, "expected at least one value");
+        }
+        let inside_scratch =
+            self.output >= end && self.output <= needed_end && needed_end - self.output >= output_bytes;
+        let inside_window = self.output == OUTPUT && output_bytes <= OUTPUT_LEN;
+        if !inside_scratch && !inside_window {
+            return wrong("output", at::OUTPUT, self.output, "the output vector leaves the memory");
+        }
+        if self.is_encoder() != matches!(self.architecture, Architecture::Bert) {
+            return wrong("flags", at::FLAGS, u32::from(self.flags), "the encoder flag and the architecture disagree");
+        }
+        Ok(())
+    }
+
+    /// Whether the image computes an embedding instead of text.
+    #[must_use]
+    pub const fn is_encoder(&self) -> bool {
+        self.flags & FLAG_ENCODER != 0
+    }
+
+    /// Length that the file must have.
+    #[must_use]
+    pub const fn file_len(&self) -> u32 {
+        HEADER_LEN + self.payload_len
+    }
+
+    /// First address behind the payload.
+    #[must_use]
+    pub const fn payload_end(&self) -> u32 {
+        PAYLOAD + self.payload_len
+    }
+
+    /// The description up to its zero; UTF-8 in every image that this project writes.
+    #[must_use]
+    pub fn description_bytes(&self) -> &[u8] {
+        let end = self.description.iter().position(|&b| b == 0).unwrap_or(DESCRIPTION_LEN);
+        &self.description[..end]
+    }
+
+    /// The 256 bytes of the file; the runtime block is zero.
+    #[must_use]
+    pub fn encode(&self) -> [u8; HEADER_LEN as usize] {
+        use offset as at;
+        let mut out = [0; HEADER_LEN as usize];
+        let mut put = |at: u32, value: u32| out[at as usize..at as usize + 4].copy_from_slice(&value.to_le_bytes());
+        put(at::MAGIC, u32::from_le_bytes(MAGIC));
+        put(at::VERSION, u32::from(VERSION) | u32::from(self.flags) << 16);
+        put(at::CODE, self.code);
+        put(at::DATA, self.data);
+        put(at::SCRATCH, self.scratch);
+        put(at::TOKENS, self.tokens);
+        put(at::VOCAB, self.vocab);
+        put(at::N_VOCAB, self.n_vocab);
+        put(at::CONTEXT, self.context);
+        put(at::BOS, self.bos);
+        put(at::EOS, self.eos);
+        put(at::PAYLOAD_LEN, self.payload_len);
+        put(at::OUTPUT, self.output);
+        put(at::OUTPUT_LEN, self.output_len);
+        put(at::MEMORY_NEEDED, self.memory_needed);
+        put(at::ARCHITECTURE, self.architecture as u32);
+        put(at::LOAD_BASE, PAYLOAD);
+        put(at::TOKENIZER, self.tokenizer);
+        out[at::DESCRIPTION as usize..].copy_from_slice(&self.description);
+        out
+    }
+}
+
+/// Bytes in the tokenizer block.
+pub const TOKENIZER_BLOCK_LEN: u32 = 36;
+/// Word for "no token" in the byte table and in begin, end, unknown.
+pub const NO_TOKEN: u32 = 0xFFFF_FFFF;
+/// Tokenizer flag: WordPiece lower-cases its input.
+pub const TOKENIZER_LOWERCASE: u8 = 0x02;
+/// Tokenizer flag: priorities are words, not half words.
+pub const TOKENIZER_WIDE: u8 = 0x08;
+
+/// How an image tokenizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenizerKind {
+    /// SentencePiece: merges over the whole text.
+    Spm = 0,
+    /// Byte-level BPE: merges inside chunks.
+    Bpe = 1,
+    /// WordPiece: longest match inside words.
+    WordPiece = 2,
+}
+
+impl TokenizerKind {
+    /// Reads the block's first byte.
+    #[must_use]
+    pub const fn from_u8(byte: u8) -> Option<Self> {
+        match byte {
+            0 => Some(Self::Spm),
+            1 => Some(Self::Bpe),
+            2 => Some(Self::WordPiece),
+            _ => None,
+        }
+    }
+}
+
+/// The tokenizer block, as it stands in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenizerBlock {
+    /// The algorithm.
+    pub kind: TokenizerKind,
+    /// [`TOKENIZER_LOWERCASE`], [`TOKENIZER_WIDE`].
+    pub flags: u8,
+    /// Tokens in the vocabulary.
+    pub n_vocab: u32,
+    /// Sorted index: token ids.
+    pub index: u32,
+    /// Ids in the index.
+    pub index_len: u32,
+    /// Merge priorities, one for each token.
+    pub priorities: u32,
+    /// 256 words: the token of each byte.
+    pub bytes: u32,
+    /// Token put before a text, or [`NO_TOKEN`].
+    pub begin: u32,
+    /// Token put behind a text, or [`NO_TOKEN`].
+    pub end: u32,
+    /// Token of a word that has no pieces.
+    pub unknown: u32,
+}
+
+impl TokenizerBlock {
+    /// Reads 36 bytes; `None` where the kind is unknown. The addresses are the tokenizer's to check.
+    #[must_use]
+    pub fn decode(bytes: &[u8; TOKENIZER_BLOCK_LEN as usize]) -> Option<Self> {
+        let w = |i: usize| u32::from_le_bytes([bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]]);
+        Some(Self {
+            kind: TokenizerKind::from_u8(bytes[0])?,
+            flags: bytes[1],
+            n_vocab: w(4),
+            index: w(8),
+            index_len: w(12),
+            priorities: w(16),
+            bytes: w(20),
+            begin: w(24),
+            end: w(28),
+            unknown: w(32),
+        })
+    }
+
+    /// The 36 bytes.
+    #[must_use]
+    pub fn encode(&self) -> [u8; TOKENIZER_BLOCK_LEN as usize] {
+        let mut out = [0; TOKENIZER_BLOCK_LEN as usize];
+        out[0] = self.kind as u8;
+        out[1] = self.flags;
+        let words =
+            [self.n_vocab, self.index, self.index_len, self.priorities, self.bytes, self.begin, self.end, self.unknown];
+        for (i, w) in words.iter().enumerate() {
+            out[4 + 4 * i..8 + 4 * i].copy_from_slice(&w.to_le_bytes());
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Header {
+        let mut description = [0; DESCRIPTION_LEN];
+        description[..4].copy_from_slice(b"test");
+        Header {
+            flags: 0,
+            code: PAYLOAD,
+            data: PAYLOAD + 0x400,
+            scratch: PAYLOAD + 0x1000,
+            tokens: TOKENS,
+            vocab: PAYLOAD + 0x400,
+            n_vocab: 10,
+            context: 32,
+            bos: 1,
+            eos: 2,
+            payload_len: 0x1000,
+            output: PAYLOAD + 0x1000,
+            output_len: 10,
+            memory_needed: 0x7000,
+            architecture: Architecture::Llama,
+            tokenizer: PAYLOAD + 0x800,
+            description,
+        }
+    }
+
+    #[test]
+    fn header_survives_encoding() {
+        let h = sample();
+        assert_eq!(Header::parse(&h.encode()), Ok(h.clone()));
+        assert_eq!(h.description_bytes(), b"test");
+    }
+
+    #[test]
+    fn each_damaged_field_is_named() {
+        let good = sample().encode();
+        let cases: [(u32, u32, &str); 13] = [
+            (offset::MAGIC, 0, "magic"),
+            (offset::VERSION, 2, "version"),
+            (offset::LOAD_BASE, 0x800_0100, "load base"),
+            (offset::HOST_SEGMENT_LEN, 1, "host segment length"),
+            (offset::ARCHITECTURE, 7, "architecture"),
+            (offset::PAYLOAD_LEN, u32::MAX, "payload length"),
+            (offset::MEMORY_NEEDED, 0x100, "memory needed"),
+            (offset::TOKENS, 0, "token buffer"),
+            (offset::CODE, PAYLOAD + 8, "code"),
+            (offset::CONTEXT, 4096, "context"),
+            (offset::N_VOCAB, u32::MAX, "vocabulary size"),
+            (offset::TOKENIZER, PAYLOAD + 0xFF0, "tokenizer block"),
+            (offset::OUTPUT, 0x1000, "output"),
+        ];
+        for (at, value, field) in cases {
+            let mut bytes = good;
+            bytes[at as usize..at as usize + 4].copy_from_slice(&value.to_le_bytes());
+            assert_eq!(Header::parse(&bytes).unwrap_err().field, field);
+        }
+    }
+}

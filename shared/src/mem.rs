@@ -1,0 +1,121 @@
+//! Memory seen through 28-bit addresses.
+
+use core::fmt;
+
+/// An access that leaves the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// First address of the access.
+    pub address: u32,
+    /// Its length in bytes.
+    pub length: u32,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "address fault: ${:07X} (+{})", self.address, self.length)
+    }
+}
+
+impl core::error::Error for Fault {}
+
+/// Memory that can be read: an image in RAM, a file, or far memory behind `[bp],Z`.
+pub trait ReadMemory {
+    /// Fills `out` from `address` on.
+    ///
+    /// # Errors
+    /// A [`Fault`] where any byte lies outside; `out` is then unspecified.
+    fn read(&self, address: u32, out: &mut [u8]) -> Result<(), Fault>;
+
+    /// One byte.
+    ///
+    /// # Errors
+    /// As [`ReadMemory::read`].
+    fn read_u8(&self, address: u32) -> Result<u8, Fault> {
+        let mut b = [0; 1];
+        self.read(address, &mut b)?;
+        Ok(b[0])
+    }
+
+    /// A little-endian half word.
+    ///
+    /// # Errors
+    /// As [`ReadMemory::read`].
+    fn read_u16(&self, address: u32) -> Result<u16, Fault> {
+        let mut b = [0; 2];
+        self.read(address, &mut b)?;
+        Ok(u16::from_le_bytes(b))
+    }
+
+    /// A little-endian word.
+    ///
+    /// # Errors
+    /// As [`ReadMemory::read`].
+    fn read_u32(&self, address: u32) -> Result<u32, Fault> {
+        let mut b = [0; 4];
+        self.read(address, &mut b)?;
+        Ok(u32::from_le_bytes(b))
+    }
+}
+
+/// Memory that can be written as well. On the MEGA65 writes go through the load port.
+pub trait Memory: ReadMemory {
+    /// Stores `data` from `address` on.
+    ///
+    /// # Errors
+    /// A [`Fault`] where any byte lies outside; nothing is then written.
+    fn write(&mut self, address: u32, data: &[u8]) -> Result<(), Fault>;
+
+    /// A little-endian word.
+    ///
+    /// # Errors
+    /// As [`Memory::write`].
+    fn write_u32(&mut self, address: u32, value: u32) -> Result<(), Fault> {
+        self.write(address, &value.to_le_bytes())
+    }
+}
+
+/// A slice of bytes that begins at some address: an image file's parts, a test's memory.
+#[derive(Debug)]
+pub struct SliceMemory<T> {
+    base: u32,
+    bytes: T,
+}
+
+impl<T: AsRef<[u8]>> SliceMemory<T> {
+    /// `bytes[0]` is at address `base`.
+    pub const fn new(base: u32, bytes: T) -> Self {
+        Self { base, bytes }
+    }
+
+    /// Gives the bytes back.
+    pub fn into_inner(self) -> T {
+        self.bytes
+    }
+
+    fn range(&self, address: u32, length: usize) -> Result<core::ops::Range<usize>, Fault> {
+        let fault = Fault { address, length: u32::try_from(length).unwrap_or(u32::MAX) };
+        let start = address.checked_sub(self.base).and_then(|d| usize::try_from(d).ok()).ok_or(fault)?;
+        let end = start.checked_add(length).ok_or(fault)?;
+        if end > self.bytes.as_ref().len() {
+            return Err(fault);
+        }
+        Ok(start..end)
+    }
+}
+
+impl<T: AsRef<[u8]>> ReadMemory for SliceMemory<T> {
+    fn read(&self, address: u32, out: &mut [u8]) -> Result<(), Fault> {
+        let range = self.range(address, out.len())?;
+        out.copy_from_slice(&self.bytes.as_ref()[range]);
+        Ok(())
+    }
+}
+
+impl<T: AsRef<[u8]> + AsMut<[u8]>> Memory for SliceMemory<T> {
+    fn write(&mut self, address: u32, data: &[u8]) -> Result<(), Fault> {
+        let range = self.range(address, data.len())?;
+        self.bytes.as_mut()[range].copy_from_slice(data);
+        Ok(())
+    }
+}
