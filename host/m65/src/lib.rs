@@ -1,1 +1,3 @@
-//! Emulator of the MEGA65 that SSNAIL.PRG needs
+//! Emulator of the MEGA65 that SSNAIL.PRG needs.
+
+pub mod cpu;
