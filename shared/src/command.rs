@@ -1,0 +1,296 @@
+//! Lines that begin with a slash: the commands of chat, the same on the PC and on the MEGA65 (specification, section 14).
+
+use core::fmt;
+
+/// A command and its argument, read but not yet checked against the model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Command<'a> {
+    /// `/n N`: tokens an answer may have.
+    N(u32),
+    /// `/temp T`: temperature; 0 is greedy.
+    Temp(f32),
+    /// `/topk K`: candidates that stay in; 0 is all.
+    TopK(u32),
+    /// `/penalty P`: repetition penalty; 1 is off.
+    Penalty(f32),
+    /// `/greedy`: temperature 0, penalty 1.
+    Greedy,
+    /// `/numerics float|hardware` (PC): no argument toggles.
+    Numerics(&'a str),
+    /// `/eos`: shows how likely the end is.
+    Eos,
+    /// `/seed S`: starts the random numbers afresh.
+    Seed(u32),
+    /// `/stats`.
+    Stats,
+    /// `/reset`: a fresh context.
+    Reset,
+    /// `/model [NAME]` (MEGA65): another model.
+    Model(&'a str),
+    /// `/save [NAME]` (MEGA65): the conversation to the card.
+    Save(&'a str),
+    /// `/core [on|off|auto]` (MEGA65): computes with the core or without.
+    Core(&'a str),
+    /// `/help` and everything that is not a command.
+    Help,
+    /// `/quit`.
+    Quit,
+}
+
+/// A command whose argument is not what it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommandError {
+    /// The command, with its slash.
+    pub command: &'static str,
+    /// What it takes.
+    pub expected: &'static str,
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} takes {}", self.command, self.expected)
+    }
+}
+
+impl core::error::Error for CommandError {}
+
+/// One line of the help: the command, and what it does.
+pub type HelpLine = (&'static str, &'static str);
+
+/// Commands that both sides have.
+pub const HELP: &[HelpLine] = &[
+    ("/n N", "tokens in an answer"),
+    ("/temp T", "temperature, 0 = greedy"),
+    ("/topk K", "choose among the K likeliest, 0 = all"),
+    ("/penalty P", "repetition penalty, 1 = off"),
+    ("/greedy", "always the likeliest token"),
+    ("/seed S", "random numbers from S on"),
+    ("/eos", "show how likely the end is"),
+    ("/stats", "what has been computed"),
+    ("/reset", "forget the conversation"),
+    ("/help", "this list"),
+    ("/quit", "leave"),
+];
+
+/// Commands that only the PC has.
+pub const HELP_HOST: &[HelpLine] = &[("/numerics M", "float or hardware")];
+
+/// Commands that only the MEGA65 has.
+pub const HELP_NATIVE: &[HelpLine] = &[
+    ("/model", "choose another model"),
+    ("/save NAME", "the conversation to the card"),
+    ("/core on|off", "compute with the core or without"),
+];
+
+/// Reads a line; `None` where it is not a command but text.
+#[must_use]
+pub fn parse(line: &str) -> Option<Result<Command<'_>, CommandError>> {
+    let line = line.trim();
+    let rest = line.strip_prefix('/')?;
+    let (name, argument) = match rest.find(' ') {
+        Some(i) => (&rest[..i], rest[i..].trim()),
+        None => (rest, ""),
+    };
+    let number = |command, expected, make: fn(u32) -> Command<'static>| {
+        parse_u32(argument).map(make).ok_or(CommandError { command, expected })
+    };
+    let decimal = |command, expected, make: fn(f32) -> Command<'static>| {
+        parse_decimal(argument).map(make).ok_or(CommandError { command, expected })
+    };
+    Some(match name {
+        "n" => number("/n", "a number of tokens, such as /n 120", Command::N),
+        "temp" => decimal("/temp", "a temperature from 0 on, such as /temp 0.8", Command::Temp),
+        "topk" => number("/topk", "a number of candidates, such as /topk 40; 0 is all", Command::TopK),
+        "penalty" => match parse_decimal(argument) {
+            Some(p) if p > 0.0 => Ok(Command::Penalty(p)),
+            _ => Err(CommandError { command: "/penalty", expected: "a factor above 0, such as /penalty 1.15" }),
+        },
+        "seed" => number("/seed", "a number from 0 to 4294967295, such as /seed 7", Command::Seed),
+        "greedy" => Ok(Command::Greedy),
+        "numerics" => match argument {
+            "" | "float" | "hardware" => Ok(Command::Numerics(argument)),
+            _ => Err(CommandError { command: "/numerics", expected: "float or hardware" }),
+        },
+        "hw" => Ok(Command::Numerics("")),
+        "eos" => Ok(Command::Eos),
+        "stats" => Ok(Command::Stats),
+        "reset" => Ok(Command::Reset),
+        "model" => Ok(Command::Model(argument)),
+        "save" => Ok(Command::Save(argument)),
+        "core" => match argument {
+            "" | "on" | "off" | "auto" => Ok(Command::Core(argument)),
+            _ => Err(CommandError { command: "/core", expected: "on, off or auto" }),
+        },
+        "quit" => Ok(Command::Quit),
+        _ => Ok(Command::Help),
+    })
+}
+
+/// A whole number without sign.
+#[must_use]
+pub fn parse_u32(text: &str) -> Option<u32> {
+    if text.is_empty() || text.len() > 10 {
+        return None;
+    }
+    let mut value = 0u32;
+    for b in text.bytes() {
+        if !b.is_ascii_digit() {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(u32::from(b - b'0'))?;
+    }
+    Some(value)
+}
+
+/// A number such as `0.8`, with at most seven digits, so that the F32 is the nearest one.
+#[must_use]
+pub fn parse_decimal(text: &str) -> Option<f32> {
+    let (mut mantissa, mut digits, mut places, mut point) = (0u32, 0, 0u8, false);
+    for b in text.bytes() {
+        match b {
+            b'0'..=b'9' if digits < 7 => {
+                mantissa = mantissa * 10 + u32::from(b - b'0');
+                // Leading zeros cost nothing.
+                if mantissa > 0 {
+                    digits += 1;
+                }
+                if point {
+                    places += 1;
+                }
+            }
+            b'.' if !point => point = true,
+            _ => return None,
+        }
+    }
+    if places > 10 || text.is_empty() || text == "." {
+        return None;
+    }
+    let mut scale = 1u32;
+    let mut left = places;
+    while left > 0 && left <= 9 {
+        scale *= 10;
+        left -= 1;
+    }
+    if left > 0 {
+        return None;
+    }
+    // Both are whole numbers, the first below 2^24: the quotient is rounded once, for scales up to 10^9 almost always right.
+    Some(mantissa as f32 / scale as f32)
+}
+
+/// A number with at most three decimal places, for showing settings and cosines without float
+/// formatting; above 16,000 the F32 itself is coarser than that.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Thousandths(pub f32);
+
+impl Thousandths {
+    /// Sign, whole part and thousandths, rounded to the nearest; large values stop at 4,000,000.
+    #[must_use]
+    pub fn parts(self) -> (bool, u32, u32) {
+        let bits = self.0.to_bits();
+        let magnitude = f32::from_bits(bits & 0x7FFF_FFFF);
+        let scaled = if magnitude < 4_000_000.0 { magnitude * 1000.0 + 0.5 } else { 4_000_000_000.0 };
+        let whole = floor(scaled);
+        (bits >> 31 != 0 && whole > 0, whole / 1000, whole % 1000)
+    }
+}
+
+/// Largest whole number not above a value from 0 to 2^32, without a float-to-integer cast.
+fn floor(value: f32) -> u32 {
+    let bits = value.to_bits();
+    let exponent = bits >> 23;
+    let mantissa = (bits & 0x007F_FFFF) | 0x0080_0000;
+    match exponent {
+        150..=158 => mantissa << (exponent - 150),
+        127..=149 => mantissa >> (150 - exponent),
+        _ => 0,
+    }
+}
+
+impl fmt::Display for Thousandths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (negative, whole, part) = self.parts();
+        if negative {
+            f.write_str("-")?;
+        }
+        write!(f, "{whole}")?;
+        if part == 0 {
+            return Ok(());
+        }
+        if part % 100 == 0 {
+            write!(f, ".{}", part / 100)
+        } else if part % 10 == 0 {
+            write!(f, ".{:02}", part / 10)
+        } else {
+            write!(f, ".{part:03}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_read() {
+        assert_eq!(parse("Once upon a time"), None);
+        assert_eq!(parse(" /temp 0.8 "), Some(Ok(Command::Temp(0.8))));
+        assert_eq!(parse("/n 12"), Some(Ok(Command::N(12))));
+        assert_eq!(parse("/topk   0"), Some(Ok(Command::TopK(0))));
+        assert_eq!(parse("/penalty 1.15"), Some(Ok(Command::Penalty(1.15))));
+        assert_eq!(parse("/seed 4294967295"), Some(Ok(Command::Seed(u32::MAX))));
+        assert_eq!(parse("/hw"), Some(Ok(Command::Numerics(""))));
+        assert_eq!(parse("/save my talk"), Some(Ok(Command::Save("my talk"))));
+        for other in ["/", "/what", "/help", "/Quit"] {
+            assert_eq!(parse(other), Some(Ok(Command::Help)), "{other}");
+        }
+    }
+
+    /// Specification, section 20, item 20: arguments that are not numbers.
+    #[test]
+    fn bad_arguments_are_explained() {
+        for (line, command) in [
+            ("/n", "/n"),
+            ("/n x", "/n"),
+            ("/n -1", "/n"),
+            ("/n 4294967296", "/n"),
+            ("/temp", "/temp"),
+            ("/temp -1", "/temp"),
+            ("/temp nan", "/temp"),
+            ("/temp 1.2.3", "/temp"),
+            ("/topk 1.5", "/topk"),
+            ("/penalty 0", "/penalty"),
+            ("/seed 99999999999", "/seed"),
+            ("/numerics exact", "/numerics"),
+            ("/core maybe", "/core"),
+        ] {
+            let error = parse(line).unwrap().unwrap_err();
+            assert_eq!(error.command, command);
+            assert!(error.to_string().starts_with(command), "{error}");
+        }
+    }
+
+    #[test]
+    fn decimals_are_the_nearest_f32() {
+        for i in 0..100_000u32 {
+            for text in [format!("{}.{:03}", i / 1000, i % 1000), format!("{i}"), format!("0.{i:05}")] {
+                assert_eq!(parse_decimal(&text), text.parse().ok(), "{text}");
+            }
+        }
+        assert_eq!(parse_decimal(".5"), Some(0.5));
+        assert_eq!(parse_decimal("5."), Some(5.0));
+        for bad in ["", ".", "-1", "1e3", "12345678", "0,8", "0.00000000001"] {
+            assert_eq!(parse_decimal(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn settings_are_shown_as_typed() {
+        for text in ["0", "0.8", "1.15", "1.3", "40", "0.123", "0.05", "-0.5", "9999"] {
+            let value: f32 = text.parse().unwrap();
+            assert_eq!(Thousandths(value).to_string(), text);
+        }
+        assert_eq!(Thousandths(-0.0001).to_string(), "0");
+        assert_eq!(Thousandths(f32::INFINITY).to_string(), "4000000");
+    }
+}
