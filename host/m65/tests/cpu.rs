@@ -1,5 +1,7 @@
 //! Small programs on the flat bus.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use ssnail_m65::cpu::{Cpu, Exit, FlatBus};
 
 fn run(code: &[u8]) -> (Cpu, FlatBus) {

@@ -22,11 +22,8 @@ impl Mapping {
         if self.enabled & (1 << block) == 0 {
             return None;
         }
-        let (offset, megabyte) = if block < 4 {
-            (self.low_offset, self.low_megabyte)
-        } else {
-            (self.high_offset, self.high_megabyte)
-        };
+        let (offset, megabyte) =
+            if block < 4 { (self.low_offset, self.low_megabyte) } else { (self.high_offset, self.high_megabyte) };
         let within = (offset + u32::from(address)) & 0xf_ffff;
         Some((u32::from(megabyte) << 20 | within) & super::FLAT_MASK)
     }
@@ -144,12 +141,7 @@ impl FlatBus {
 
     /// A bus with `size` bytes of RAM (raised to 64 KB), all zero, without a deadline.
     pub fn new(size: usize) -> Self {
-        Self {
-            ram: vec![0; size.max(0x1_0000)],
-            cycles: 0,
-            deadline: u64::MAX,
-            exit_code: None,
-        }
+        Self { ram: vec![0; size.max(0x1_0000)], cycles: 0, deadline: u64::MAX, exit_code: None }
     }
 }
 

@@ -113,13 +113,7 @@ impl Cpu {
             decimal: false,
             irq_disabled: false,
             stack_mask: 0xff,
-            mapping: Mapping {
-                low_offset: 0,
-                high_offset: 0,
-                enabled: 0,
-                low_megabyte: 0,
-                high_megabyte: 0,
-            },
+            mapping: Mapping { low_offset: 0, high_offset: 0, enabled: 0, low_megabyte: 0, high_megabyte: 0 },
             interrupts_blocked: false,
             after_single_cycle: false,
         }

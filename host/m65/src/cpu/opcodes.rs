@@ -58,10 +58,10 @@ impl Mode {
     pub const fn length(self) -> u8 {
         match self {
             Implied | Accumulator => 1,
-            Immediate | BasePage | BasePageX | BasePageY | IndirectX | IndirectY | IndirectZ
-            | StackIndirectY | Relative => 2,
-            ImmediateWord | Absolute | AbsoluteX | AbsoluteY | RelativeWord | BitBranch
-            | AbsoluteIndirect | AbsoluteIndirectX => 3,
+            Immediate | BasePage | BasePageX | BasePageY | IndirectX | IndirectY | IndirectZ | StackIndirectY
+            | Relative => 2,
+            ImmediateWord | Absolute | AbsoluteX | AbsoluteY | RelativeWord | BitBranch | AbsoluteIndirect
+            | AbsoluteIndirectX => 3,
         }
     }
 }
@@ -78,11 +78,7 @@ pub struct Opcode {
 }
 
 const fn op(mnemonic: &'static str, mode: Mode, cycles: u8) -> Opcode {
-    Opcode {
-        mnemonic,
-        mode,
-        cycles,
-    }
+    Opcode { mnemonic, mode, cycles }
 }
 
 /// Cycles by opcode, for the inner loop.

@@ -316,9 +316,5 @@ fn in_bank(address: u32, n: u32) -> u32 {
 #[inline(always)]
 fn operand<B: Bus>(bus: &mut B, pc: u16, w: u32) -> u32 {
     // The first word holds the opcode and one operand byte; absolute forms need one more.
-    if matches!((w >> 16) as u8 & 0x0f, 0x0c..) {
-        bus.fetch(pc)
-    } else {
-        w >> 16
-    }
+    if matches!((w >> 16) as u8 & 0x0f, 0x0c..) { bus.fetch(pc) } else { w >> 16 }
 }
