@@ -140,7 +140,7 @@ fn decimal_results_agree() {
     let mut bus = FlatBus::new(0);
     bus.deadline = 0;
     let mut other = CPU::new(Memory::new(), Nmos6502);
-    let bcd = |n: u8| n / 10 << 4 | n % 10;
+    let bcd = |n: u8| ((n / 10) << 4) | (n % 10);
     for (opcode, a, m, carry) in (0..2u8)
         .flat_map(|o| (0..100u8).flat_map(move |a| (0..100u8).flat_map(move |m| [false, true].map(|c| (o, a, m, c)))))
     {
