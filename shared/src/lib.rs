@@ -8,7 +8,9 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+pub mod catalogue;
 pub mod command;
+pub mod config;
 pub mod header;
 pub mod isa;
 pub mod loader;
@@ -20,3 +22,4 @@ pub mod rng;
 pub mod runtime;
 pub mod sampler;
 pub mod session;
+pub mod ui;
