@@ -331,6 +331,9 @@ pub const NO_TOKEN: u32 = 0xFFFF_FFFF;
 pub const TOKENIZER_LOWERCASE: u8 = 0x02;
 /// Tokenizer flag: priorities are words, not half words.
 pub const TOKENIZER_WIDE: u8 = 0x08;
+/// Tokenizer flag of SentencePiece: the vocabulary wants no space put before the text (`add_space_prefix` is false).
+/// The reference tools never set it.
+pub const TOKENIZER_NO_SPACE_PREFIX: u8 = 0x10;
 
 /// How an image tokenizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -361,8 +364,10 @@ impl TokenizerKind {
 pub struct TokenizerBlock {
     /// The algorithm.
     pub kind: TokenizerKind,
-    /// [`TOKENIZER_LOWERCASE`], [`TOKENIZER_WIDE`].
+    /// [`TOKENIZER_LOWERCASE`], [`TOKENIZER_WIDE`], [`TOKENIZER_NO_SPACE_PREFIX`].
     pub flags: u8,
+    /// How BPE splits a text before merging: a [`crate::tokenizer::Split`]. The reference tools write 0, GPT-2's rule.
+    pub split: u16,
     /// Tokens in the vocabulary.
     pub n_vocab: u32,
     /// Sorted index: token ids.
@@ -389,6 +394,7 @@ impl TokenizerBlock {
         Some(Self {
             kind: TokenizerKind::from_u8(bytes[0])?,
             flags: bytes[1],
+            split: u16::from_le_bytes([bytes[2], bytes[3]]),
             n_vocab: w(4),
             index: w(8),
             index_len: w(12),
@@ -406,6 +412,7 @@ impl TokenizerBlock {
         let mut out = [0; TOKENIZER_BLOCK_LEN as usize];
         out[0] = self.kind as u8;
         out[1] = self.flags;
+        out[2..4].copy_from_slice(&self.split.to_le_bytes());
         let words =
             [self.n_vocab, self.index, self.index_len, self.priorities, self.bytes, self.begin, self.end, self.unknown];
         for (i, w) in words.iter().enumerate() {

@@ -11,6 +11,7 @@
 pub mod catalogue;
 pub mod command;
 pub mod config;
+pub mod fold;
 pub mod header;
 pub mod isa;
 pub mod loader;
@@ -22,4 +23,6 @@ pub mod rng;
 pub mod runtime;
 pub mod sampler;
 pub mod session;
+pub mod tokenizer;
 pub mod ui;
+pub mod utf8;
