@@ -23,6 +23,7 @@ pub mod rng;
 pub mod runtime;
 pub mod sampler;
 pub mod session;
+pub mod tables;
 pub mod tokenizer;
 pub mod ui;
 pub mod utf8;

@@ -1,0 +1,184 @@
+//! Attention over an F16 or F32 cache.
+//!
+//! The scores of [`LANES`] rows are computed side by side, so that each keeps the order of its sum; the query heads that
+//! share a key/value head share its conversion to F32.
+
+use crate::num::half::f16_to_f32;
+use crate::num::hw;
+
+/// Cache rows whose scores are computed together.
+pub const LANES: usize = 16;
+
+/// How the query divides into heads.
+#[derive(Clone, Copy, Debug)]
+pub struct Heads {
+    /// Query heads: a multiple of `kv_heads`.
+    pub heads: usize,
+    /// Key/value heads, not zero.
+    pub kv_heads: usize,
+    /// Elements of a head, not zero.
+    pub head_dim: usize,
+}
+
+/// The rows of both caches, `kv_heads * head_dim` elements each.
+#[derive(Clone, Copy, Debug)]
+pub struct Cache<'a> {
+    /// Keys.
+    pub k: &'a [u8],
+    /// Values.
+    pub v: &'a [u8],
+    /// Elements are F16 and not F32.
+    pub halves: bool,
+    /// Rows, at least one.
+    pub rows: usize,
+}
+
+/// Room for one key/value head, kept between calls.
+#[derive(Clone, Debug, Default)]
+pub struct Buffers {
+    /// Keys of [`LANES`] rows, element by element: `tile[d * LANES + lane]`.
+    tile: Vec<f32>,
+    /// Scores, then weights: `scores[head * rows + t]` for the heads of one group.
+    scores: Vec<f32>,
+    /// One row of values.
+    row: Vec<f32>,
+    /// Float numerics: scores and sums in F64.
+    wide: Vec<f64>,
+}
+
+/// Computes attention for every head: `out` is as long as `query`.
+pub fn attend(hardware: bool, heads: &Heads, cache: &Cache<'_>, query: &[f32], b: &mut Buffers, out: &mut [f32]) {
+    let group = heads.heads / heads.kv_heads * heads.head_dim;
+    if group == 0 {
+        return;
+    }
+    for (kv, (query, out)) in query.chunks_exact(group).zip(out.chunks_exact_mut(group)).enumerate() {
+        if hardware {
+            group_hardware(heads, cache, kv, query, b, out);
+        } else {
+            group_float(heads, cache, kv, query, b, out);
+        }
+    }
+}
+
+/// The heads that share key/value head `kv`, by the rules of the core (spec section 11).
+fn group_hardware(h: &Heads, cache: &Cache<'_>, kv: usize, query: &[f32], b: &mut Buffers, out: &mut [f32]) {
+    let rows = cache.rows;
+    let group = query.len() / h.head_dim;
+    b.scores.resize(group * rows, 0.0);
+    b.tile.resize(h.head_dim * LANES, 0.0);
+    b.row.resize(h.head_dim, 0.0);
+    let scale = hw::rsqrt(h.head_dim as f32);
+    for first in (0..rows).step_by(LANES) {
+        let count = LANES.min(rows - first);
+        for lane in 0..count {
+            element_row(cache.k, cache.halves, h, kv, first + lane, &mut b.row);
+            for (d, &k) in b.row.iter().enumerate() {
+                b.tile[d * LANES + lane] = k;
+            }
+        }
+        for (head, q) in query.chunks_exact(h.head_dim).enumerate() {
+            let lanes = score_lanes(&b.tile, q);
+            for (lane, s) in lanes.iter().take(count).enumerate() {
+                b.scores[head * rows + first + lane] = s * scale;
+            }
+        }
+    }
+    for scores in b.scores.chunks_exact_mut(rows) {
+        softmax(scores);
+    }
+    out.fill(0.0);
+    for t in 0..rows {
+        element_row(cache.v, cache.halves, h, kv, t, &mut b.row);
+        for (head, out) in out.chunks_exact_mut(h.head_dim).enumerate() {
+            let w = b.scores[head * rows + t];
+            for (y, v) in out.iter_mut().zip(&b.row) {
+                *y += w * v;
+            }
+        }
+    }
+}
+
+/// Running sums of `tile[d] * q[d]`, one per lane, in order of d from the first.
+#[inline(always)]
+fn score_lanes(tile: &[f32], q: &[f32]) -> [f32; LANES] {
+    let mut sums = [0.0; LANES];
+    for (d, (k, q)) in tile.as_chunks::<LANES>().0.iter().zip(q).enumerate() {
+        for (sum, k) in sums.iter_mut().zip(k) {
+            *sum = if d == 0 { k * q } else { *sum + k * q };
+        }
+    }
+    sums
+}
+
+/// Scores to weights: exp table of the distance to the largest, times the reciprocal of the sum.
+fn softmax(scores: &mut [f32]) {
+    let largest = scores
+        .iter()
+        .copied()
+        .fold(f32::NEG_INFINITY, |m, s| if s.is_nan() || m.is_nan() { f32::NAN } else { m.max(s) });
+    for s in scores.iter_mut() {
+        *s -= largest;
+    }
+    hw::exp(scores);
+    let factor = hw::recip(hw::sum(scores.iter().copied()));
+    for s in scores.iter_mut() {
+        *s *= factor;
+    }
+}
+
+/// The same in F64 throughout, rounded at the end (spec section 10).
+fn group_float(h: &Heads, cache: &Cache<'_>, kv: usize, query: &[f32], b: &mut Buffers, out: &mut [f32]) {
+    let group = query.len() / h.head_dim;
+    let rows = cache.rows;
+    b.row.resize(h.head_dim, 0.0);
+    b.wide.clear();
+    b.wide.resize(group * (rows + h.head_dim), 0.0);
+    let (scores, sums) = b.wide.split_at_mut(group * rows);
+    let scale = 1.0 / (h.head_dim as f64).sqrt();
+    for t in 0..rows {
+        element_row(cache.k, cache.halves, h, kv, t, &mut b.row);
+        for (head, q) in query.chunks_exact(h.head_dim).enumerate() {
+            let dot: f64 = q.iter().zip(&b.row).map(|(&q, &k)| f64::from(q) * f64::from(k)).sum();
+            scores[head * rows + t] = dot * scale;
+        }
+    }
+    for scores in scores.chunks_exact_mut(rows) {
+        let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut total = 0.0;
+        for s in scores.iter_mut() {
+            *s = (*s - largest).exp();
+            total += *s;
+        }
+        for s in scores.iter_mut() {
+            *s /= total;
+        }
+    }
+    for t in 0..rows {
+        element_row(cache.v, cache.halves, h, kv, t, &mut b.row);
+        for (head, sums) in sums.chunks_exact_mut(h.head_dim).enumerate() {
+            let w = scores[head * rows + t];
+            for (y, &v) in sums.iter_mut().zip(&b.row) {
+                *y += w * f64::from(v);
+            }
+        }
+    }
+    for (y, sum) in out.iter_mut().zip(sums) {
+        *y = *sum as f32;
+    }
+}
+
+/// One key/value head of row `t` as F32.
+#[inline(always)]
+fn element_row(bytes: &[u8], halves: bool, h: &Heads, kv: usize, t: usize, out: &mut [f32]) {
+    let first = (t * h.kv_heads + kv) * h.head_dim;
+    if halves {
+        for (y, b) in out.iter_mut().zip(bytes[2 * first..].as_chunks().0) {
+            *y = f16_to_f32(u16::from_le_bytes(*b));
+        }
+    } else {
+        for (y, b) in out.iter_mut().zip(bytes[4 * first..].as_chunks().0) {
+            *y = f32::from_le_bytes(*b);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Matrix rows times a vector: the inner loops, one implementation per instruction set.
+//!
+//! Every implementation gives the same bits. In hardware numerics the rules fix them; in float numerics [`portable`]
+//! fixes the order of the sums and the others keep it.
+
+pub mod attention;
+pub mod engine;
+pub mod portable;
+
+use ssnail_quant::GgmlType;
+
+use crate::num::quantise::Activations;
+
+/// A weight format, as the matrix unit tells them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// IEEE single.
+    F32,
+    /// IEEE half.
+    F16,
+    /// Upper half of a single.
+    BF16,
+    /// Signed bytes in blocks.
+    Q8_0,
+    /// Nibbles in blocks.
+    Q4_0,
+    /// Anything else that can be decoded.
+    Other(GgmlType),
+}
+
+impl Format {
+    /// The format with this ggml number; `None` where no decoder exists.
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<Self> {
+        Some(match GgmlType::from_number(u32::from(number))? {
+            GgmlType::F32 => Self::F32,
+            GgmlType::F16 => Self::F16,
+            GgmlType::BF16 => Self::BF16,
+            GgmlType::Q8_0 => Self::Q8_0,
+            GgmlType::Q4_0 => Self::Q4_0,
+            other if ssnail_quant::is_decodable(other) => Self::Other(other),
+            _ => return None,
+        })
+    }
+
+    /// The ggml type.
+    #[must_use]
+    pub const fn ggml(self) -> GgmlType {
+        match self {
+            Self::F32 => GgmlType::F32,
+            Self::F16 => GgmlType::F16,
+            Self::BF16 => GgmlType::BF16,
+            Self::Q8_0 => GgmlType::Q8_0,
+            Self::Q4_0 => GgmlType::Q4_0,
+            Self::Other(t) => t,
+        }
+    }
+
+    /// Whether hardware numerics multiply this format as integers.
+    #[must_use]
+    pub const fn is_blocks(self) -> bool {
+        matches!(self, Self::Q8_0 | Self::Q4_0)
+    }
+}
+
+/// How results are computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Numerics {
+    /// As a floating-point program would: the reference for quality.
+    #[default]
+    Float,
+    /// As the core does, to the bit.
+    Hardware,
+}
+
+/// Rows of one matrix to be multiplied with one vector.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// Format of the weights.
+    pub format: Format,
+    /// Rules of the arithmetic.
+    pub numerics: Numerics,
+    /// The vector, prepared by [`prepare`].
+    pub input: &'a Activations,
+    /// The rows, [`Rows::row_bytes`] each.
+    pub weights: &'a [u8],
+    /// Bytes of a row, not zero.
+    pub row_bytes: usize,
+}
+
+/// Fills the forms of the input that this format needs.
+pub fn prepare(format: Format, numerics: Numerics, input: &mut Activations) {
+    if numerics == Numerics::Hardware {
+        if format.is_blocks() {
+            input.quantise();
+        } else {
+            input.widen();
+        }
+    }
+}
+
+/// Computes `out[i] = row i * input`.
+pub fn rows(job: &Rows<'_>, out: &mut [f32]) {
+    portable::rows(job, out);
+}

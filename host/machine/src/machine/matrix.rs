@@ -1,0 +1,78 @@
+//! GEMV and DEQROW.
+
+use std::sync::Arc;
+
+use ssnail_shared::isa::{GEMV_ACCUMULATE, GEMV_F16, Instruction};
+
+use super::{Machine, Scratch};
+use crate::decode;
+use crate::fault::{BadOperand, Fault};
+use crate::kernel::engine::Product;
+use crate::kernel::{self, Format};
+
+impl Machine {
+    /// The format in field a and the bytes of a row of `columns` elements.
+    fn format(&self, i: &Instruction, columns: u32) -> Result<(Format, u64), Fault> {
+        let format = Format::from_number(i.a).ok_or_else(|| self.operand(i, BadOperand::Format(i.a)))?;
+        let block = format.ggml().block_len();
+        let bytes = format.ggml().row_bytes(u64::from(columns));
+        Ok((format, bytes.ok_or_else(|| self.operand(i, BadOperand::Columns { columns, block }))?))
+    }
+
+    /// GEMV: Z = W(X) times Y, optionally added to the old Z, optionally as F16.
+    pub(super) fn gemv(&mut self, i: &Instruction, s: &mut Scratch) -> Result<(), Fault> {
+        let [columns, rows, _] = self.registers.n;
+        let (weights, x, to) = (self.registers.address(i.x), self.registers.address(i.y), self.registers.address(i.z));
+        let mut input = std::mem::take(&mut self.input);
+        let result = self.read_floats(i, x, u64::from(columns), &mut Arc::make_mut(&mut input).x);
+        let result = result.and_then(|()| self.gemv_from(i, s, &mut input, [weights, to], [columns, rows]));
+        self.input = input;
+        result
+    }
+
+    fn gemv_from(
+        &mut self,
+        i: &Instruction,
+        s: &mut Scratch,
+        input: &mut Arc<crate::num::quantise::Activations>,
+        [weights, to]: [u32; 2],
+        [columns, rows]: [u32; 2],
+    ) -> Result<(), Fault> {
+        let (format, row_bytes) = self.format(i, columns)?;
+        self.read(i, weights, row_bytes * u64::from(rows))?;
+        let halves = i.b & GEMV_F16 != 0;
+        if i.b & GEMV_ACCUMULATE != 0 {
+            self.read_floats(i, to, u64::from(rows), &mut s.b)?;
+        }
+        self.check_write(i, to, u64::from(rows) * if halves { 2 } else { 4 })?;
+        kernel::prepare(format, self.numerics, Arc::make_mut(input));
+        s.y.clear();
+        s.y.resize(rows as usize, 0.0);
+        if row_bytes > 0 {
+            let product = Product { format, numerics: self.numerics, weights, row_bytes: row_bytes as usize };
+            self.engine.multiply(&product, &self.memory, input, &mut s.y);
+        }
+        if i.b & GEMV_ACCUMULATE != 0 {
+            for (y, old) in s.y.iter_mut().zip(&s.b) {
+                *y += old;
+            }
+        }
+        if halves { self.write_halves(i, to, &s.y) } else { self.write_floats(i, to, &s.y) }
+    }
+
+    /// DEQROW: N0 elements as F32.
+    pub(super) fn deqrow(&mut self, i: &Instruction, s: &mut Scratch) -> Result<(), Fault> {
+        let columns = self.registers.n[0];
+        let (format, row_bytes) = self.format(i, columns)?;
+        let from = self.registers.address(i.x);
+        self.read(i, from, row_bytes)?;
+        let to = self.registers.address(i.z);
+        self.check_write(i, to, 4 * u64::from(columns))?;
+        s.y.clear();
+        s.y.resize(columns as usize, 0.0);
+        if let Some(bytes) = self.memory.slice(from, row_bytes) {
+            decode::row(format, bytes, &mut s.y);
+        }
+        self.write_floats(i, to, &s.y)
+    }
+}

@@ -1,0 +1,306 @@
+//! The executor: registers, fetch and decode, and the instructions that move no data. The others are in the modules below.
+
+mod attention;
+mod control;
+mod matrix;
+mod script;
+mod vector;
+
+pub use vector::largest;
+
+use std::sync::Arc;
+
+use ssnail_shared::isa::{Address, INSTRUCTION_LEN, Instruction, Opcode};
+use ssnail_shared::map::PAYLOAD;
+
+use crate::fault::{BadOperand, Fault};
+use crate::kernel::Numerics;
+use crate::kernel::engine::Engine;
+use crate::memory::Memory;
+use crate::num::quantise::Activations;
+use crate::stats::Stats;
+use script::Script;
+
+/// Registers of the core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registers {
+    /// R0-R15; R15 can be written but reads as zero.
+    pub r: [u32; 16],
+    /// A0-A15: addresses of 28 bits.
+    pub a: [u32; 16],
+    /// N0-N2: lengths, and the epsilon of the norms as F32 bits.
+    pub n: [u32; 3],
+    /// Address of the next instruction; of the faulting one after a fault.
+    pub pc: u32,
+}
+
+impl Default for Registers {
+    fn default() -> Self {
+        Self { r: [0; 16], a: [0; 16], n: [0; 3], pc: PAYLOAD }
+    }
+}
+
+impl Registers {
+    /// R[field], as an instruction reads it.
+    #[must_use]
+    pub fn read(&self, field: u8) -> u32 {
+        match field {
+            0..=14 => self.r[usize::from(field)],
+            _ => 0,
+        }
+    }
+
+    /// The address that an operand means.
+    #[must_use]
+    pub fn address(&self, operand: u32) -> u32 {
+        match Address::decode(operand) {
+            Address::Absolute(address) => address,
+            Address::Indirect { register, offset } => self.a[usize::from(register & 15)].wrapping_add(offset),
+        }
+    }
+}
+
+/// What one instruction did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Something ordinary.
+    Done,
+    /// SYNC: the host may look at memory.
+    Sync,
+    /// HALT: the job is over; the program counter stays on the HALT.
+    Halt,
+}
+
+/// What a run tells its caller. Every method has a default that does nothing.
+pub trait Hooks {
+    /// At every SYNC. Memory may be changed, to request a stop for instance.
+    fn sync(&mut self, _memory: &mut Memory) {}
+
+    /// At every ARGMAX, before its register is written: the registers, the values, and the index of the largest. The
+    /// result replaces the index.
+    fn argmax(&mut self, _registers: &Registers, _values: &[f32], largest: u32) -> u32 {
+        largest
+    }
+
+    /// Whether [`Hooks::argmax`] wants every position: prompt positions are otherwise free to skip it.
+    fn every_argmax(&self) -> bool {
+        false
+    }
+
+    /// After every instruction but HALT.
+    fn instruction(&mut self, _executed: &Executed<'_>) {}
+
+    /// Whether [`Hooks::instruction`] wants to be called.
+    fn every_instruction(&self) -> bool {
+        false
+    }
+}
+
+/// No hooks.
+impl Hooks for () {}
+
+/// One executed instruction, for a trace.
+#[derive(Clone, Copy, Debug)]
+pub struct Executed<'a> {
+    /// Where it stood.
+    pub pc: u32,
+    /// What it was.
+    pub instruction: Instruction,
+    /// What it wrote to memory: address and bytes.
+    pub written: Option<(u32, &'a [u8])>,
+}
+
+/// Buffers that live as long as the machine, so that no instruction allocates.
+#[derive(Debug, Default)]
+struct Scratch {
+    a: Vec<f32>,
+    b: Vec<f32>,
+    y: Vec<f32>,
+    bytes: Vec<u8>,
+    attention: attention::Buffers,
+}
+
+/// The accelerator: memory, registers and an executor.
+#[derive(Debug)]
+pub struct Machine {
+    memory: Arc<Memory>,
+    /// Registers; [`Machine::start`] clears them.
+    pub registers: Registers,
+    /// What has been moved so far.
+    pub stats: Stats,
+    numerics: Numerics,
+    script: Script,
+    engine: Engine,
+    input: Arc<Activations>,
+    scratch: Scratch,
+    written: Option<(u32, u64)>,
+}
+
+impl Machine {
+    /// A machine with `memory` bytes, all zero, that computes with `threads` threads (at least one).
+    #[must_use]
+    pub fn new(memory: u32, numerics: Numerics, threads: usize) -> Self {
+        Self {
+            memory: Arc::new(Memory::new(memory)),
+            registers: Registers::default(),
+            stats: Stats::default(),
+            numerics,
+            script: Script::default(),
+            engine: Engine::new(threads),
+            input: Arc::default(),
+            scratch: Scratch::default(),
+            written: None,
+        }
+    }
+
+    /// The memory.
+    #[must_use]
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// The memory, to be changed between instructions.
+    pub fn memory_mut(&mut self) -> &mut Memory {
+        // No other owner exists between instructions, so nothing is ever copied.
+        Arc::make_mut(&mut self.memory)
+    }
+
+    /// The rules of the arithmetic.
+    #[must_use]
+    pub fn numerics(&self) -> Numerics {
+        self.numerics
+    }
+
+    /// Changes the rules from the next instruction on.
+    pub fn set_numerics(&mut self, numerics: Numerics) {
+        self.numerics = numerics;
+    }
+
+    /// Clears the registers and puts the program counter at `pc`.
+    pub fn start(&mut self, pc: u32) {
+        self.registers = Registers { pc, ..Registers::default() };
+    }
+
+    /// Runs to HALT, at most `limit` instructions.
+    ///
+    /// # Errors
+    /// The [`Fault`] that ended the run; [`Registers::pc`] is at its instruction.
+    pub fn run(&mut self, limit: u64, hooks: &mut impl Hooks) -> Result<(), Fault> {
+        for _ in 0..limit {
+            match self.step(hooks)? {
+                Step::Done => {}
+                Step::Sync => hooks.sync(self.memory_mut()),
+                Step::Halt => return Ok(()),
+            }
+        }
+        Err(Fault::Limit { limit, pc: self.registers.pc })
+    }
+
+    /// Executes one instruction. A SYNC is reported, [`Hooks::sync`] is not called.
+    ///
+    /// # Errors
+    /// The [`Fault`]; registers and memory are then as before the instruction.
+    pub fn step(&mut self, hooks: &mut impl Hooks) -> Result<Step, Fault> {
+        let pc = self.registers.pc;
+        let instruction = self.fetch(pc)?;
+        self.written = None;
+        // The buffers leave the machine for the time of the instruction, so that both can be borrowed.
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let result = self.execute(&instruction, &mut scratch, hooks);
+        self.scratch = scratch;
+        let step = result?;
+        if step != Step::Halt && hooks.every_instruction() {
+            let written = self.written.and_then(|(at, n)| Some((at, self.memory.slice(at, n)?)));
+            hooks.instruction(&Executed { pc, instruction, written });
+        }
+        Ok(step)
+    }
+
+    fn fetch(&mut self, pc: u32) -> Result<Instruction, Fault> {
+        if pc % INSTRUCTION_LEN != 0 {
+            return Err(Fault::Misaligned { pc });
+        }
+        let fetched = self.script.fetch(&mut self.memory, pc)?;
+        self.stats.instructions += 1;
+        self.stats.bytes_read += u64::from(INSTRUCTION_LEN);
+        fetched.map_err(|number| Fault::IllegalOpcode { number, pc })
+    }
+
+    fn execute(&mut self, i: &Instruction, s: &mut Scratch, hooks: &mut impl Hooks) -> Result<Step, Fault> {
+        let mut next = self.registers.pc.wrapping_add(INSTRUCTION_LEN);
+        match i.op {
+            Opcode::Nop => {}
+            Opcode::Halt => return Ok(Step::Halt),
+            Opcode::Sync => {
+                self.registers.pc = next;
+                return Ok(Step::Sync);
+            }
+            Opcode::Setn => self.registers.n = [i.x, i.y, i.z],
+            Opcode::Li | Opcode::Addi | Opcode::Lea | Opcode::Ldr | Opcode::Str | Opcode::Copy => {
+                self.move_data(i, s)?
+            }
+            Opcode::Beq | Opcode::Bne | Opcode::Blt => next = self.branch(i)?.unwrap_or(next),
+            Opcode::Gemv => self.gemv(i, s)?,
+            Opcode::Deqrow => self.deqrow(i, s)?,
+            Opcode::Argmax => self.argmax(i, s, hooks)?,
+            Opcode::Attn => self.attn(i, s)?,
+            Opcode::Rope => self.rope(i, s)?,
+            Opcode::Rmsnorm | Opcode::Layernorm => self.norm(i, s)?,
+            Opcode::Vadd | Opcode::Vmul | Opcode::Silumul => self.pairwise(i, s)?,
+            Opcode::Gelu | Opcode::Cvt16 => self.map(i, s)?,
+            Opcode::Meanrows => self.meanrows(i, s)?,
+        }
+        self.registers.pc = next;
+        Ok(Step::Done)
+    }
+
+    fn operand(&self, i: &Instruction, reason: BadOperand) -> Fault {
+        Fault::Operand { reason, pc: self.registers.pc, opcode: i.op }
+    }
+
+    fn out_of_memory(&self, i: &Instruction, address: u32, length: u64) -> Fault {
+        Fault::Address { address, length, pc: self.registers.pc, opcode: Some(i.op) }
+    }
+
+    /// Counts a read and gives its bytes.
+    fn read(&mut self, i: &Instruction, address: u32, length: u64) -> Result<&[u8], Fault> {
+        let (pc, opcode) = (self.registers.pc, Some(i.op));
+        let bytes = self.memory.slice(address, length).ok_or(Fault::Address { address, length, pc, opcode })?;
+        self.stats.bytes_read += length;
+        Ok(bytes)
+    }
+
+    /// Reads `n` floats into `out`.
+    fn read_floats(&mut self, i: &Instruction, address: u32, n: u64, out: &mut Vec<f32>) -> Result<(), Fault> {
+        let bytes = self.read(i, address, 4 * n)?;
+        out.clear();
+        out.extend(bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)));
+        Ok(())
+    }
+
+    /// Whether `length` bytes can be written: asked before work is done whose size a script controls.
+    fn check_write(&self, i: &Instruction, address: u32, length: u64) -> Result<(), Fault> {
+        match self.memory.slice(address, length) {
+            Some(_) => Ok(()),
+            None => Err(self.out_of_memory(i, address, length)),
+        }
+    }
+
+    /// Counts a write and gives the place for its bytes.
+    fn write(&mut self, i: &Instruction, address: u32, length: u64) -> Result<&mut [u8], Fault> {
+        let fault = self.out_of_memory(i, address, length);
+        let target = Arc::make_mut(&mut self.memory).slice_mut(address, length).ok_or(fault)?;
+        self.stats.bytes_written += length;
+        self.written = Some((address, length));
+        Ok(target)
+    }
+
+    /// Writes floats.
+    fn write_floats(&mut self, i: &Instruction, address: u32, values: &[f32]) -> Result<(), Fault> {
+        let target = self.write(i, address, 4 * values.len() as u64)?;
+        for (b, v) in target.as_chunks_mut().0.iter_mut().zip(values) {
+            *b = v.to_le_bytes();
+        }
+        Ok(())
+    }
+}

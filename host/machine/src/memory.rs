@@ -1,0 +1,134 @@
+//! The accelerator's memory: one zeroed block from $8000000.
+
+use ssnail_shared::map::{ADDRESS_END, MEGABYTE, MEMORY_BASE};
+use ssnail_shared::mem::{self, Memory as _};
+
+/// Bytes from [`MEMORY_BASE`] on. Pages are only touched when used, so a large memory costs nothing at start.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    bytes: Vec<u8>,
+    /// Tells when a store changes decoded instructions.
+    code: CodeWatch,
+}
+
+/// The range that holds decoded instructions, and whether a store has hit it.
+#[derive(Clone, Copy, Debug, Default)]
+struct CodeWatch {
+    start: u32,
+    end: u32,
+    hit: bool,
+}
+
+/// Smallest memory of a machine.
+pub const MIN_MEMORY: u32 = 8 * MEGABYTE;
+/// Largest memory: the 28-bit address space ends here.
+pub const MAX_MEMORY: u32 = ADDRESS_END - MEMORY_BASE;
+
+impl Memory {
+    /// Memory of `length` bytes, zeroed; at most [`MAX_MEMORY`].
+    #[must_use]
+    pub fn new(length: u32) -> Self {
+        Self { bytes: vec![0; length.min(MAX_MEMORY) as usize], code: CodeWatch::default() }
+    }
+
+    /// Length for an image that needs `needed` bytes: whole megabytes, at least [`MIN_MEMORY`] (spec section 9).
+    #[must_use]
+    pub fn length_for(needed: u32) -> u32 {
+        needed.clamp(MIN_MEMORY, MAX_MEMORY).next_multiple_of(MEGABYTE)
+    }
+
+    /// Length in bytes.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.bytes.len() as u32
+    }
+
+    /// Whether there is no memory at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Every byte, the first at [`MEMORY_BASE`].
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The bytes of an access; `None` where any of them lies outside.
+    #[must_use]
+    pub fn slice(&self, address: u32, length: u64) -> Option<&[u8]> {
+        let start = address.checked_sub(MEMORY_BASE)? as usize;
+        let end = start.checked_add(usize::try_from(length).ok()?)?;
+        self.bytes.get(start..end)
+    }
+
+    /// The bytes of an access, to be changed.
+    #[must_use]
+    pub fn slice_mut(&mut self, address: u32, length: u64) -> Option<&mut [u8]> {
+        let start = address.checked_sub(MEMORY_BASE)? as usize;
+        let end = start.checked_add(usize::try_from(length).ok()?)?;
+        if end > self.bytes.len() {
+            return None;
+        }
+        // Inside the memory, so neither sum leaves 32 bits.
+        if length > 0 && address < self.code.end && (address - MEMORY_BASE) as u64 + length > self.code_start() {
+            self.code.hit = true;
+        }
+        self.bytes.get_mut(start..end)
+    }
+
+    fn code_start(&self) -> u64 {
+        u64::from(self.code.start.saturating_sub(MEMORY_BASE))
+    }
+
+    /// Watches `start..end`: the next store there is remembered for [`Memory::take_code_hit`].
+    pub(crate) fn watch_code(&mut self, start: u32, end: u32) {
+        self.code = CodeWatch { start, end, hit: self.code.hit };
+    }
+
+    /// Whether a store has hit the watched range since the last call.
+    pub(crate) fn code_hit(&self) -> bool {
+        self.code.hit
+    }
+
+    /// Forgets a hit.
+    pub(crate) fn clear_code_hit(&mut self) {
+        self.code.hit = false;
+    }
+
+    /// Sets everything to zero.
+    pub fn clear(&mut self) {
+        self.bytes = vec![0; self.bytes.len()];
+        self.code.hit = true;
+    }
+
+    /// Stores words one after the other.
+    ///
+    /// # Errors
+    /// A fault where any word lies outside; nothing is then written.
+    pub fn write_words(&mut self, address: u32, words: &[u32]) -> Result<(), mem::Fault> {
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        self.write(address, &bytes)
+    }
+}
+
+impl mem::ReadMemory for Memory {
+    fn read(&self, address: u32, out: &mut [u8]) -> Result<(), mem::Fault> {
+        let source = self.slice(address, out.len() as u64).ok_or_else(|| fault(address, out.len()))?;
+        out.copy_from_slice(source);
+        Ok(())
+    }
+}
+
+impl mem::Memory for Memory {
+    fn write(&mut self, address: u32, data: &[u8]) -> Result<(), mem::Fault> {
+        let target = self.slice_mut(address, data.len() as u64).ok_or_else(|| fault(address, data.len()))?;
+        target.copy_from_slice(data);
+        Ok(())
+    }
+}
+
+fn fault(address: u32, length: usize) -> mem::Fault {
+    mem::Fault { address, length: u32::try_from(length).unwrap_or(u32::MAX) }
+}

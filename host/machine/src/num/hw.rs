@@ -1,0 +1,70 @@
+//! Hardware numerics, one operation at a time (spec section 11): every step rounded to F32, ties to even; sums in order
+//! from the first term.
+
+use ssnail_shared::tables::{EXP, GELU, SILU, Table};
+
+/// `1 / x`, correctly rounded.
+#[must_use]
+pub fn recip(x: f32) -> f32 {
+    1.0 / x
+}
+
+/// `1 / sqrt(x)` with the root rounded before the division.
+#[must_use]
+pub fn rsqrt(x: f32) -> f32 {
+    1.0 / x.sqrt()
+}
+
+/// Running sum in order, starting from the first term; +0 for nothing. A lone -0 stays -0.
+#[must_use]
+pub fn sum(mut terms: impl Iterator<Item = f32>) -> f32 {
+    match terms.next() {
+        Some(first) => terms.fold(first, |acc, term| acc + term),
+        None => 0.0,
+    }
+}
+
+/// `y = (x * r) * gain` with `r = rsqrt(sum(x^2) * recip(n) + eps)`.
+pub fn rmsnorm(x: &[f32], gain: &[f32], eps: f32, out: &mut [f32]) {
+    let mean = sum(x.iter().map(|v| v * v)) * recip(x.len() as f32);
+    let r = rsqrt(mean + eps);
+    for ((y, v), g) in out.iter_mut().zip(x).zip(gain) {
+        *y = (v * r) * g;
+    }
+}
+
+/// `y = ((d * r) * gain) + bias` with `d = x - mean` and `r = rsqrt(sum(d^2) * recip(n) + eps)`.
+pub fn layernorm(x: &[f32], gain: &[f32], bias: &[f32], eps: f32, out: &mut [f32]) {
+    let n = recip(x.len() as f32);
+    let mean = sum(x.iter().copied()) * n;
+    for (y, v) in out.iter_mut().zip(x) {
+        *y = v - mean;
+    }
+    let r = rsqrt(sum(out.iter().map(|d| d * d)) * n + eps);
+    for ((y, g), b) in out.iter_mut().zip(gain).zip(bias) {
+        *y = ((*y * r) * g) + b;
+    }
+}
+
+/// `SiLU(p) * q`.
+pub fn silumul(p: &[f32], q: &[f32], out: &mut [f32]) {
+    for ((y, p), q) in out.iter_mut().zip(p).zip(q) {
+        *y = SILU.eval(*p) * q;
+    }
+}
+
+/// GELU in place.
+pub fn gelu(x: &mut [f32]) {
+    map(x, &GELU);
+}
+
+/// exp in place, for arguments up to zero.
+pub fn exp(x: &mut [f32]) {
+    map(x, &EXP);
+}
+
+fn map(x: &mut [f32], table: &Table) {
+    for v in x {
+        *v = table.eval(*v);
+    }
+}
