@@ -7,6 +7,7 @@
 
 pub mod accelerator;
 mod decode;
+pub mod device;
 pub mod fault;
 pub mod image;
 pub mod kernel;
@@ -18,6 +19,7 @@ pub mod stats;
 pub mod trace;
 
 pub use accelerator::{Accelerator, Options, Outcome, PromptError, RunError, Watch};
+pub use device::Device;
 pub use fault::{BadOperand, Fault};
 pub use kernel::{Format, Numerics};
 pub use machine::{Executed, Hooks, Machine, Registers, Step, largest};
