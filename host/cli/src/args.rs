@@ -1,6 +1,6 @@
 //! The command line: one variant per subcommand, each with its own module in [`crate::commands`].
 
-use crate::commands::completions;
+use crate::commands::{completions, fetch, findmodels};
 use crate::exit::Outcome;
 use clap::{Parser, Subcommand};
 
@@ -24,6 +24,10 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Search Hugging Face for models that fit
+    Findmodels(findmodels::Args),
+    /// Download a model
+    Fetch(fetch::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -35,6 +39,8 @@ impl Command {
     /// Whatever the command's own module says; [`crate::exit`] turns it into an exit code.
     pub fn run(&self) -> anyhow::Result<Outcome> {
         match self {
+            Self::Findmodels(args) => findmodels::run(args),
+            Self::Fetch(args) => fetch::run(args),
             Self::Completions(args) => completions::run(args),
         }
     }

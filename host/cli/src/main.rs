@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod exit;
 mod files;
+mod hub;
 mod interrupt;
 mod out;
 mod progress;

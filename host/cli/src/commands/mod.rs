@@ -4,3 +4,5 @@
 //! [`crate::out::note`], and writes files through [`crate::files`].
 
 pub mod completions;
+pub mod fetch;
+pub mod findmodels;
