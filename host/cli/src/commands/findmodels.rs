@@ -63,7 +63,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Progress::Query { words } => out::note(format_args!("searching {words}")),
         Progress::Answered { repositories } => out::note(format_args!("  {repositories} new")),
         Progress::Kept(found) => {
-            out::note(format_args!("  {} {} {}", found.repository.id, architecture(found), count(found.parameters)))
+            out::note(format_args!("  {} {} {}", found.repository.id, architecture(found), count(found)))
         }
         Progress::Left { repository, why } => {
             left.fetch_add(1, Ordering::Relaxed);
@@ -103,7 +103,7 @@ fn print_table(found: &[Found]) -> anyhow::Result<()> {
         let repository: String = found.repository.id.chars().take(48).collect();
         let [small, middle, large] = found.fits.map(|fit| fit.map_or("-", ssnail_hub::fit::Format::short));
         let license = found.repository.license.as_deref().unwrap_or("?");
-        let (arch, params) = (architecture(found), count(found.parameters));
+        let (arch, params) = (architecture(found), count(found));
         let downloads = found.repository.downloads.to_string();
         writeln!(out, "{}", line([&repository, &arch, &params, small, middle, large, &downloads, license]))?;
     }
@@ -136,13 +136,14 @@ fn architecture(found: &Found) -> String {
 }
 
 /// `15.2M`; `~` marks what was not read from the file.
-fn count(parameters: Option<u64>) -> String {
-    let Some(n) = parameters else { return "?".to_owned() };
+fn count(found: &Found) -> String {
+    let Some(n) = found.parameters else { return "?".to_owned() };
+    let mark = if found.measured { "" } else { "~" };
     let n = n as f64;
     match n {
-        _ if n >= 1e9 => format!("{:.1}B", n / 1e9),
-        _ if n >= 1e6 => format!("{:.1}M", n / 1e6),
-        _ => format!("{:.1}K", n / 1e3),
+        _ if n >= 1e9 => format!("{mark}{:.1}B", n / 1e9),
+        _ if n >= 1e6 => format!("{mark}{:.1}M", n / 1e6),
+        _ => format!("{mark}{:.1}K", n / 1e3),
     }
 }
 
