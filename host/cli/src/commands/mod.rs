@@ -4,5 +4,8 @@
 //! [`crate::out::note`], and writes files through [`crate::files`].
 
 pub mod completions;
+pub mod disasm;
+pub mod embed;
 pub mod fetch;
 pub mod findmodels;
+pub mod run;
