@@ -1,6 +1,6 @@
 //! The command line: one variant per subcommand, each with its own module in [`crate::commands`].
 
-use crate::commands::{completions, disasm, embed, fetch, findmodels, run};
+use crate::commands::{chat, completions, disasm, embed, fetch, findmodels, run};
 use crate::exit::Outcome;
 use clap::{Parser, Subcommand};
 
@@ -26,6 +26,8 @@ pub struct Cli {
 pub enum Command {
     /// Run a model once on a prompt
     Run(run::Args),
+    /// Talk to a model
+    Chat(chat::Args),
     /// Print the vectors of texts (encoder images)
     Embed(embed::Args),
     /// Print the script of an image
@@ -46,6 +48,7 @@ impl Command {
     pub fn run(&self) -> anyhow::Result<Outcome> {
         match self {
             Self::Run(args) => run::run(args),
+            Self::Chat(args) => chat::run(args),
             Self::Embed(args) => embed::run(args),
             Self::Disasm(args) => disasm::run(args),
             Self::Findmodels(args) => findmodels::run(args),
