@@ -99,7 +99,8 @@ impl Bpe {
     pub(crate) fn chunk(&self, chunk: &[u8], pieces: &Pieces, imitate: Imitate, emit: &mut impl FnMut(Option<u32>)) {
         let kept: Vec<u8>;
         let chunk = if imitate.drop_bytes {
-            kept = chunk.iter().copied().filter(|&b| is_indexed_byte(b)).collect();
+            let has_token = |&b: &u8| is_indexed_byte(b) && self.is_text(self.byte(b), pieces);
+            kept = chunk.iter().copied().filter(has_token).collect();
             &kept
         } else {
             chunk

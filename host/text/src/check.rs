@@ -19,8 +19,8 @@ use crate::tokenizer::{Model, Options, Tokenizer};
 pub enum Cause {
     /// Characters outside ASCII.
     NonAscii,
-    /// Carriage returns and other controls that the image drops.
-    ControlBytes,
+    /// Carriage returns, other controls and bytes without a token, which the image drops.
+    MissingBytes,
     /// Another rule for splitting the text before merging.
     Splitting,
     /// The image merges by what is made, the file by the pair that makes it.
@@ -47,7 +47,9 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NonAscii => "characters outside ASCII, which the image has no pieces for",
-            Self::ControlBytes => "carriage return or another control character, which the image drops",
+            Self::MissingBytes => {
+                "carriage return, another control character or a byte without a token, which the image drops"
+            }
             Self::Splitting => "the text is split by another rule before merging (blank lines, tabs, digits)",
             Self::MergeByProduct => "the image merges by the token made, the model by the pair that makes it",
             Self::WholeChunks => "the model takes a chunk that is a token whole, the image merges it",
@@ -173,7 +175,7 @@ fn habits(model: Model) -> &'static [Cause] {
             Cause::WholeChunks,
             Cause::Splitting,
             Cause::MergeByProduct,
-            Cause::ControlBytes,
+            Cause::MissingBytes,
             Cause::NonAscii,
         ],
         Model::WordPiece => &[Cause::BeginEnd, Cause::AddedTokens, Cause::Words, Cause::Case, Cause::NonAscii],
@@ -224,7 +226,9 @@ fn imitation<M: ReadMemory + ?Sized>(
         lower_id: has(Cause::EqualScores),
         space: has(Cause::SpacePrefix).then_some(block.flags & TOKENIZER_NO_SPACE_PREFIX == 0),
         ascii_pieces: has(Cause::NonAscii),
-        drop_bytes: has(Cause::ControlBytes) && !rules.keep_bytes,
+        drop_bytes: has(Cause::MissingBytes) && !rules.keep_bytes,
+        missing: (has(Cause::MissingBytes) && block.kind == TokenizerKind::Bpe)
+            .then(|| Some(block.unknown).filter(|&id| rules.keep_bytes && id != NO_TOKEN)),
         words: has(Cause::Words) && !rules.true_words,
         no_added: has(Cause::AddedTokens),
         no_normal_form: has(Cause::NonAscii),

@@ -18,8 +18,10 @@ pub struct Imitate {
     pub space: Option<bool>,
     /// Only pieces of printable ASCII, tabs and line feeds are known, and single bytes.
     pub ascii_pieces: bool,
-    /// BPE drops carriage returns, other control characters and bytes outside ASCII.
+    /// BPE drops carriage returns, other control characters and bytes outside ASCII before merging.
     pub drop_bytes: bool,
+    /// Bytes without a token become this one, or nothing.
+    pub missing: Option<Option<u32>>,
     /// WordPiece: `_` is part of words, control characters are words, and words may have any length.
     pub words: bool,
     /// Added tokens are not looked for in the text.

@@ -292,11 +292,12 @@ impl Tokenizer {
     }
 
     fn part(&self, text: &str, spaced: bool, imitate: Imitate, out: &mut Encoding) {
+        let substitute = imitate.missing.unwrap_or(self.substitute);
         let mut emit = |id: Option<u32>| {
             if id.is_none() {
                 out.lost += 1;
             }
-            out.ids.extend(id.or(self.substitute));
+            out.ids.extend(id.or(substitute));
         };
         match &self.algorithm {
             Algorithm::Spm(spm) => spm.encode(text, spaced, &self.pieces, imitate, &mut emit),
