@@ -17,27 +17,14 @@ fn fsck(partition: &Path) {
     let text = run(fsck.args(["-n", "-v"]).arg(partition));
     let complaints: Vec<&str> = text
         .lines()
-        .filter(|l| {
-            ["differ", "wrong", "Wrong", "Reclaim", "orphan", "invalid"]
-                .iter()
-                .any(|w| l.contains(w))
-        })
+        .filter(|l| ["differ", "wrong", "Wrong", "Reclaim", "orphan", "invalid"].iter().any(|w| l.contains(w)))
         .collect();
     assert!(complaints.is_empty(), "fsck.vfat: {text}");
 }
 
 fn split_card(dir: &Path, mb: u32, cluster_sectors: Option<u32>) -> CardWriter<SplitCard> {
-    let options = FormatOptions {
-        cluster_sectors,
-        label: "SSNAIL".into(),
-        serial: 7,
-        stamp: None,
-    };
-    CardWriter::format(
-        SplitCard::create(&dir.join("part.img"), megabytes(mb)),
-        &options,
-    )
-    .unwrap()
+    let options = FormatOptions { cluster_sectors, label: "SSNAIL".into(), serial: 7, stamp: None };
+    CardWriter::format(SplitCard::create(&dir.join("part.img"), megabytes(mb)), &options).unwrap()
 }
 
 #[test]
@@ -71,20 +58,11 @@ fn fsck_and_mtools_agree_with_a_card_of_many_files() {
     let dir = tempfile::tempdir().unwrap();
     let mut w = split_card(dir.path(), 128, None);
     let mut expected = Vec::new();
-    for (i, bytes) in [0usize, 1, 511, 512, 513, 4095, 4096, 4097, 100_000]
-        .into_iter()
-        .enumerate()
-    {
-        expected.push((
-            format!("/SSNAIL/model {i} of some name.ssnail"),
-            content(i as u64, bytes),
-        ));
+    for (i, bytes) in [0usize, 1, 511, 512, 513, 4095, 4096, 4097, 100_000].into_iter().enumerate() {
+        expected.push((format!("/SSNAIL/model {i} of some name.ssnail"), content(i as u64, bytes)));
     }
     for i in 0..60 {
-        expected.push((
-            format!("/many/ünïcode Привет {i}.txt"),
-            content(100 + i, 300),
-        ));
+        expected.push((format!("/many/ünïcode Привет {i}.txt"), content(100 + i, 300)));
     }
     expected.push(("/SSNAIL/CONFIG.TXT".into(), b"MODEL0.SSN\r\n".to_vec()));
     expected.push(("/deep/er/and/deeper/x.prg".into(), content(9, 5000)));
@@ -102,27 +80,14 @@ fn fsck_and_mtools_agree_with_a_card_of_many_files() {
     let Some(mut mdir) = tool("mdir") else { return };
     let listing = run(mdir.arg("-i").arg(&part).args(["-/", "-b", "::"]));
     for (path, data) in &expected {
-        let on_card = if path == "/deep/er/and/deeper/x.prg" {
-            "/deep/er/and/deeper/X.PRG"
-        } else {
-            path
-        };
+        let on_card = if path == "/deep/er/and/deeper/x.prg" { "/deep/er/and/deeper/X.PRG" } else { path };
         let upper = |s: &str| s.to_uppercase();
-        assert!(
-            upper(&listing).contains(&upper(&format!("::{on_card}"))),
-            "{on_card} not in\n{listing}"
-        );
+        assert!(upper(&listing).contains(&upper(&format!("::{on_card}"))), "{on_card} not in\n{listing}");
         let Some(mut mcopy) = tool("mcopy") else {
             return;
         };
         let out = dir.path().join("copy");
-        run(mcopy
-            .arg("-n")
-            .arg("-o")
-            .arg("-i")
-            .arg(&part)
-            .arg(format!("::{path}"))
-            .arg(&out));
+        run(mcopy.arg("-n").arg("-o").arg("-i").arg(&part).arg(format!("::{path}")).arg(&out));
         assert_eq!(&fs::read(&out).unwrap(), data, "{path}");
         fs::remove_file(&out).unwrap();
     }
@@ -134,17 +99,8 @@ fn fsck_accepts_fragmented_files_and_grown_folders() {
         let dir = tempfile::tempdir().unwrap();
         let mut w = split_card(dir.path(), 128, Some(cluster));
         for i in 0..40 {
-            let layout = if i % 3 == 0 {
-                Layout::Contiguous
-            } else {
-                Layout::Scattered(i % 5 + 1)
-            };
-            put(
-                &mut w,
-                &format!("/A long folder name/file number {i}.bin"),
-                &content(u64::from(i), 7000),
-                layout,
-            );
+            let layout = if i % 3 == 0 { Layout::Contiguous } else { Layout::Scattered(i % 5 + 1) };
+            put(&mut w, &format!("/A long folder name/file number {i}.bin"), &content(u64::from(i), 7000), layout);
         }
         let mut card = w.finish().unwrap();
         assert_eq!(check(&mut card).unwrap().findings, []);
@@ -154,29 +110,14 @@ fn fsck_accepts_fragmented_files_and_grown_folders() {
 }
 
 /// A card of mkfs.vfat and mcopy; `None` where they are not installed.
-fn foreign_card(
-    image: &Path,
-    mb: u32,
-    cluster_sectors: u32,
-    sources: &[(&str, Vec<u8>)],
-) -> Option<()> {
+fn foreign_card(image: &Path, mb: u32, cluster_sectors: u32, sources: &[(&str, Vec<u8>)]) -> Option<()> {
     let (mut mkfs, _) = (tool("mkfs.vfat")?, tool("mcopy")?);
     // The table is ours: it is made by formatting, and then everything behind it is made by mkfs.
     let blank = FileDevice::create_new(image, megabytes(mb)).unwrap();
-    CardWriter::format(blank, &FormatOptions::default())
-        .unwrap()
-        .finish()
-        .unwrap();
+    CardWriter::format(blank, &FormatOptions::default()).unwrap().finish().unwrap();
     let blocks = (megabytes(mb) - 2048) / 2;
     run(mkfs
-        .args([
-            "-F",
-            "32",
-            "-s",
-            &cluster_sectors.to_string(),
-            "--offset",
-            "2048",
-        ])
+        .args(["-F", "32", "-s", &cluster_sectors.to_string(), "--offset", "2048"])
         .arg(image)
         .arg(blocks.to_string()));
     let at = format!("{}@@1M", image.display());
@@ -186,14 +127,9 @@ fn foreign_card(
         if let Some((folder, _)) = path.rsplit_once('/').filter(|(f, _)| !f.is_empty()) {
             let mut mmd = tool("mmd")?;
             // Fails when the folder exists, which is no matter.
-            mmd.args(["-D", "s", "-i", &at, &format!("::{folder}")])
-                .output()
-                .unwrap();
+            mmd.args(["-D", "s", "-i", &at, &format!("::{folder}")]).output().unwrap();
         }
-        run(tool("mcopy")?
-            .args(["-i", &at])
-            .arg(&local)
-            .arg(format!("::{path}")));
+        run(tool("mcopy")?.args(["-i", &at]).arg(&local).arg(format!("::{path}")));
     }
     Some(())
 }
@@ -225,15 +161,8 @@ fn cards_of_mtools_are_read_and_extended_for_every_cluster_size() {
         }
         let mut w = CardWriter::open(dev).unwrap();
         let data = content(5, 123_456);
-        let added = w
-            .add(
-                "/ssnail/new model.ssnail",
-                123_456,
-                Stamp::EPOCH,
-                &mut &data[..],
-                Layout::Contiguous,
-            )
-            .unwrap();
+        let added =
+            w.add("/ssnail/new model.ssnail", 123_456, Stamp::EPOCH, &mut &data[..], Layout::Contiguous).unwrap();
         assert_eq!(added.short_name, "NEWMODEL.SSN");
         drop(w.finish().unwrap());
 
@@ -242,9 +171,7 @@ fn cards_of_mtools_are_read_and_extended_for_every_cluster_size() {
         let Some(mut mcopy) = tool("mcopy") else {
             return;
         };
-        run(mcopy
-            .args(["-n", "-i", &at, "::/SSNAIL/new model.ssnail"])
-            .arg(&out));
+        run(mcopy.args(["-n", "-i", &at, "::/SSNAIL/new model.ssnail"]).arg(&out));
         assert_eq!(fs::read(out).unwrap(), data);
         // fsck wants the partition alone.
         if mb <= 300 {
@@ -274,13 +201,7 @@ fn damage_that_fsck_sees_is_seen_here_too() {
         card.write(fat.fat_start(copy), &sector).unwrap();
     }
     let report = check(&mut card).unwrap();
-    assert!(
-        report
-            .errors()
-            .any(|f| f.to_string().contains("cross-link")),
-        "{:?}",
-        report.findings
-    );
+    assert!(report.errors().any(|f| f.to_string().contains("cross-link")), "{:?}", report.findings);
     drop(card);
     if let Some(mut fsck) = tool("fsck.vfat") {
         assert!(!fsck.arg("-n").arg(&part).output().unwrap().status.success());

@@ -7,8 +7,8 @@ use common::{card, content, files, put};
 use proptest::prelude::*;
 use ssnail_disk::block::{BlockDevice, FaultDevice, MemDevice};
 use ssnail_disk::fat::{
-    CardWriter, Chain, Fat32, FatError, Layout, Runs, Stamp, card_name_from_host, check, copy_file,
-    dir_entries, lookup, upper, walk,
+    CardWriter, Chain, Fat32, FatError, Layout, Runs, Stamp, card_name_from_host, check, copy_file, dir_entries,
+    lookup, upper, walk,
 };
 use std::collections::HashSet;
 
@@ -98,30 +98,11 @@ proptest! {
 fn sample() -> MemDevice {
     let mut w = card(64, None);
     for i in 0..12u64 {
-        let layout = if i % 3 == 0 {
-            Layout::Scattered(2)
-        } else {
-            Layout::Contiguous
-        };
-        put(
-            &mut w,
-            &format!("/SSNAIL/model number {i}.ssnail"),
-            &content(i, 3000 + i as usize * 700),
-            layout,
-        );
+        let layout = if i % 3 == 0 { Layout::Scattered(2) } else { Layout::Contiguous };
+        put(&mut w, &format!("/SSNAIL/model number {i}.ssnail"), &content(i, 3000 + i as usize * 700), layout);
     }
-    put(
-        &mut w,
-        "/SSNAIL/CONFIG.TXT",
-        b"MODELNUM.SSN",
-        Layout::Contiguous,
-    );
-    put(
-        &mut w,
-        "/a/b/c/d.bin",
-        &content(77, 2000),
-        Layout::Contiguous,
-    );
+    put(&mut w, "/SSNAIL/CONFIG.TXT", b"MODELNUM.SSN", Layout::Contiguous);
+    put(&mut w, "/a/b/c/d.bin", &content(77, 2000), Layout::Contiguous);
     w.finish().unwrap()
 }
 
@@ -152,12 +133,7 @@ enum Damage {
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
-    let cluster = prop_oneof![
-        0u32..200,
-        Just(0x0FFF_FFF7),
-        Just(0x0FFF_FFFF),
-        any::<u32>()
-    ];
+    let cluster = prop_oneof![0u32..200, Just(0x0FFF_FFF7), Just(0x0FFF_FFFF), any::<u32>()];
     prop_oneof![
         (0usize..512, any::<u8>()).prop_map(|(at, v)| Damage::Boot(at, v)),
         (0u8..3, 0u32..200, cluster).prop_map(|(copy, at, v)| Damage::Fat(copy, at, v)),
@@ -175,11 +151,7 @@ fn apply(dev: &mut MemDevice, fat: Fat32, damage: &Damage) {
                 // Both copies, so that comparing them does not tell.
                 apply(dev, fat, &Damage::Fat(1, cluster, v));
             }
-            (
-                fat.fat_start(u32::from(copy % 2)) + offset,
-                at,
-                v.to_le_bytes().to_vec(),
-            )
+            (fat.fat_start(u32::from(copy % 2)) + offset, at, v.to_le_bytes().to_vec())
         }
         Damage::Directory(s, at, v) => (fat.data_start() + s as u32, at, vec![v]),
     };
@@ -245,11 +217,7 @@ fn a_chain_that_bites_its_tail_ends_with_an_error() {
     let entry = lookup(&mut dev, fat, "/SSNAIL/model number 1.ssnail").unwrap();
     for back in 0..5 {
         let mut broken = dev.clone();
-        apply(
-            &mut broken,
-            fat,
-            &Damage::Fat(2, entry.first_cluster + 5, entry.first_cluster + back),
-        );
+        apply(&mut broken, fat, &Damage::Fat(2, entry.first_cluster + 5, entry.first_cluster + back));
         let mut chain = Chain::new(fat, entry.first_cluster);
         let mut steps = 0;
         let end = loop {
@@ -260,10 +228,7 @@ fn a_chain_that_bites_its_tail_ends_with_an_error() {
         };
         assert!(matches!(end, Err(FatError::Chain { .. })), "{end:?}");
         assert!(steps < 40, "{steps} steps through a loop of at most 6");
-        assert!(
-            matches!(chain.next(&mut broken), Ok(None)),
-            "a chain has ended after its error"
-        );
+        assert!(matches!(chain.next(&mut broken), Ok(None)), "a chain has ended after its error");
     }
 }
 
@@ -276,18 +241,11 @@ fn folders_inside_themselves_are_found() {
     let (lba, at) = b.location;
     let mut sector = [0; 512];
     dev.read(lba, &mut sector).unwrap();
-    sector[usize::from(at) + 26..usize::from(at) + 28]
-        .copy_from_slice(&a.first_cluster.to_le_bytes()[..2]);
+    sector[usize::from(at) + 26..usize::from(at) + 28].copy_from_slice(&a.first_cluster.to_le_bytes()[..2]);
     dev.write(lba, &sector).unwrap();
-    assert!(matches!(
-        walk(&mut dev, fat, &mut |_, _| Ok(())),
-        Err(FatError::Chain { .. })
-    ));
+    assert!(matches!(walk(&mut dev, fat, &mut |_, _| Ok(())), Err(FatError::Chain { .. })));
     assert!(check(&mut dev).unwrap().errors().count() > 0);
-    assert!(matches!(
-        CardWriter::open(dev),
-        Err(FatError::Damaged { .. })
-    ));
+    assert!(matches!(CardWriter::open(dev), Err(FatError::Damaged { .. })));
 }
 
 #[test]
@@ -300,46 +258,24 @@ fn a_card_pulled_out_half_way_keeps_what_it_had() {
         let data = content(1, 40_000);
         let done = (|| {
             let mut w = CardWriter::open(&mut faulty)?;
-            w.add(
-                "/SSNAIL/new one.ssnail",
-                40_000,
-                Stamp::EPOCH,
-                &mut &data[..],
-                Layout::Contiguous,
-            )?;
+            w.add("/SSNAIL/new one.ssnail", 40_000, Stamp::EPOCH, &mut &data[..], Layout::Contiguous)?;
             w.finish().map(|_| ())
         })();
         faulty.heal();
         let mut dev = faulty.into_inner();
         let after = files(&mut dev);
-        assert!(
-            before.iter().all(|b| after.contains(b)),
-            "after {writes} writes"
-        );
+        assert!(before.iter().all(|b| after.contains(b)), "after {writes} writes");
         // The count of free clusters is written last, so the file can be there although that failed.
         let new: Vec<_> = after.iter().filter(|f| !before.contains(f)).collect();
-        assert!(
-            new.len() <= 1 && new.iter().all(|(_, _, d)| *d == data),
-            "after {writes} writes"
-        );
-        assert!(
-            done.is_err() || new.len() == 1,
-            "after {writes} writes: {done:?}"
-        );
+        assert!(new.len() <= 1 && new.iter().all(|(_, _, d)| *d == data), "after {writes} writes");
+        assert!(done.is_err() || new.len() == 1, "after {writes} writes: {done:?}");
         succeeded += usize::from(done.is_ok());
         // A tear between the FATs is all that may remain, and it is found.
         let report = check(&mut dev).unwrap();
         let harmless = |f: &str| f.contains("differ") || f.contains("lost") || f.contains("FSInfo");
-        assert!(
-            report.findings.iter().all(|f| harmless(&f.to_string())),
-            "{:?}",
-            report.findings
-        );
+        assert!(report.findings.iter().all(|f| harmless(&f.to_string())), "{:?}", report.findings);
     }
-    assert!(
-        (1..40).contains(&succeeded),
-        "the faults have to come before and after the end"
-    );
+    assert!((1..40).contains(&succeeded), "the faults have to come before and after the end");
 }
 
 #[test]
@@ -347,15 +283,7 @@ fn a_source_that_ends_early_or_grows_is_an_error_and_the_writer_goes_on() {
     let mut w = card(64, None);
     for wrong in [999u64, 1001] {
         let data = content(1, 1000);
-        let e = w
-            .add(
-                "/X.SSN",
-                wrong,
-                Stamp::EPOCH,
-                &mut &data[..],
-                Layout::Contiguous,
-            )
-            .unwrap_err();
+        let e = w.add("/X.SSN", wrong, Stamp::EPOCH, &mut &data[..], Layout::Contiguous).unwrap_err();
         assert!(matches!(e, FatError::Source { .. }), "{e}");
     }
     put(&mut w, "/X.SSN", &content(1, 1000), Layout::Contiguous);
@@ -370,39 +298,13 @@ fn a_full_card_says_how_much_is_missing() {
     let free = w.free_clusters();
     let bytes = u64::from(free) * 512;
     let mut zeros = std::io::Read::take(std::io::repeat(0), bytes + 1);
-    let e = w
-        .add(
-            "/BIG.SSN",
-            bytes + 1,
-            Stamp::EPOCH,
-            &mut zeros,
-            Layout::Contiguous,
-        )
-        .unwrap_err();
-    assert!(
-        matches!(e, FatError::Full { needed, free: f, .. } if needed == free + 1 && f == free),
-        "{e}"
-    );
+    let e = w.add("/BIG.SSN", bytes + 1, Stamp::EPOCH, &mut zeros, Layout::Contiguous).unwrap_err();
+    assert!(matches!(e, FatError::Full { needed, free: f, .. } if needed == free + 1 && f == free), "{e}");
     let mut zeros = std::io::Read::take(std::io::repeat(1), bytes);
-    w.add(
-        "/BIG.SSN",
-        bytes,
-        Stamp::EPOCH,
-        &mut zeros,
-        Layout::Contiguous,
-    )
-    .unwrap();
+    w.add("/BIG.SSN", bytes, Stamp::EPOCH, &mut zeros, Layout::Contiguous).unwrap();
     assert_eq!(w.free_clusters(), 0);
     put(&mut w, "/EMPTY.SSN", b"", Layout::Contiguous);
-    let e = w
-        .add(
-            "/ONE.SSN",
-            1,
-            Stamp::EPOCH,
-            &mut &b"x"[..],
-            Layout::Contiguous,
-        )
-        .unwrap_err();
+    let e = w.add("/ONE.SSN", 1, Stamp::EPOCH, &mut &b"x"[..], Layout::Contiguous).unwrap_err();
     assert!(matches!(e, FatError::Full { .. }), "{e}");
     let mut dev = w.finish().unwrap();
     assert_eq!(check(&mut dev).unwrap().findings, []);
@@ -415,44 +317,19 @@ fn free_space_in_pieces_is_refused_with_the_largest_piece() {
     let bytes = free / 2 * 512 - 512;
     let data = vec![1; bytes as usize];
     put(&mut w, "/HALF.BIN", &data, Layout::Scattered(1));
-    let e = w
-        .add(
-            "/MEGA65.D81",
-            819_200,
-            Stamp::EPOCH,
-            &mut &data[..819_200],
-            Layout::Contiguous,
-        )
-        .unwrap_err();
+    let e = w.add("/MEGA65.D81", 819_200, Stamp::EPOCH, &mut &data[..819_200], Layout::Contiguous).unwrap_err();
     assert!(matches!(e, FatError::NoRun { needed: 1600, .. }), "{e}");
-    put(
-        &mut w,
-        "/MEGA65.D81",
-        &data[..819_200],
-        Layout::Scattered(1),
-    );
+    put(&mut w, "/MEGA65.D81", &data[..819_200], Layout::Scattered(1));
     let mut dev = w.finish().unwrap();
     let report = check(&mut dev).unwrap();
     assert_eq!(report.errors().count(), 0);
-    assert!(
-        report
-            .findings
-            .iter()
-            .any(|f| f.to_string().contains("$8B")),
-        "{:?}",
-        report.findings
-    );
+    assert!(report.findings.iter().any(|f| f.to_string().contains("$8B")), "{:?}", report.findings);
 }
 
 #[test]
 fn a_card_of_32_gb_in_memory_costs_what_is_on_it() {
     let mut w = card(32 * 1024, None);
-    put(
-        &mut w,
-        "/SSNAIL/FOO.SSN",
-        &content(1, 100_000),
-        Layout::Contiguous,
-    );
+    put(&mut w, "/SSNAIL/FOO.SSN", &content(1, 100_000), Layout::Contiguous);
     let mut dev = w.finish().unwrap();
     assert!(dev.resident_sectors() < 400);
     assert_eq!(check(&mut dev).unwrap().findings, []);

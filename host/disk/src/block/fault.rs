@@ -17,13 +17,7 @@ pub struct FaultDevice<D> {
 impl<D: BlockDevice> FaultDevice<D> {
     /// A device without faults so far.
     pub fn new(inner: D) -> Self {
-        Self {
-            inner,
-            bad: Vec::new(),
-            flips: BTreeMap::new(),
-            writes_left: None,
-            removed: false,
-        }
+        Self { inner, bad: Vec::new(), flips: BTreeMap::new(), writes_left: None, removed: false }
     }
 
     /// Every read or write that touches one of these sectors fails from now on.
@@ -66,18 +60,11 @@ impl<D: BlockDevice> FaultDevice<D> {
 
     fn gate(&self, lba: u32, bytes: usize) -> Result<(), DeviceError> {
         let end = u64::from(lba) + (bytes / SECTOR) as u64;
-        let failed = |text: &str, lba| DeviceError::Io {
-            lba,
-            source: io::Error::other(text.to_owned()),
-        };
+        let failed = |text: &str, lba| DeviceError::Io { lba, source: io::Error::other(text.to_owned()) };
         if self.removed {
             return Err(failed("injected fault: no card", lba));
         }
-        match self
-            .bad
-            .iter()
-            .find(|r| u64::from(r.start) < end && r.end > lba)
-        {
+        match self.bad.iter().find(|r| u64::from(r.start) < end && r.end > lba) {
             Some(r) => Err(failed("injected fault: bad sector", r.start.max(lba))),
             None => Ok(()),
         }
@@ -94,10 +81,7 @@ impl<D: BlockDevice> BlockDevice for FaultDevice<D> {
         self.inner.read(lba, buf)?;
         let start = u64::from(lba) * SECTOR as u64;
         for (&at, &mask) in self.flips.range(start..start + buf.len() as u64) {
-            if let Some(byte) = usize::try_from(at - start)
-                .ok()
-                .and_then(|i| buf.get_mut(i))
-            {
+            if let Some(byte) = usize::try_from(at - start).ok().and_then(|i| buf.get_mut(i)) {
                 *byte ^= mask;
             }
         }
@@ -107,10 +91,9 @@ impl<D: BlockDevice> BlockDevice for FaultDevice<D> {
     fn write(&mut self, lba: u32, buf: &[u8]) -> Result<(), DeviceError> {
         self.gate(lba, buf.len())?;
         if let Some(left) = &mut self.writes_left {
-            *left = left.checked_sub(1).ok_or_else(|| DeviceError::Io {
-                lba,
-                source: io::Error::other("injected fault: write failed"),
-            })?;
+            *left = left
+                .checked_sub(1)
+                .ok_or_else(|| DeviceError::Io { lba, source: io::Error::other("injected fault: write failed") })?;
         }
         self.inner.write(lba, buf)
     }

@@ -34,11 +34,7 @@ impl FileDevice {
     /// # Errors
     /// What the system says.
     pub fn create_new(path: &Path, sectors: u32) -> io::Result<Self> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(path)?;
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
         file.set_len(u64::from(sectors) * SECTOR as u64)?;
         Ok(Self { file, sectors })
     }
@@ -54,9 +50,7 @@ impl FileDevice {
     }
 
     fn seek(&mut self, lba: u32) -> io::Result<()> {
-        self.file
-            .seek(SeekFrom::Start(u64::from(lba) * SECTOR as u64))
-            .map(|_| ())
+        self.file.seek(SeekFrom::Start(u64::from(lba) * SECTOR as u64)).map(|_| ())
     }
 }
 
@@ -67,21 +61,15 @@ impl BlockDevice for FileDevice {
 
     fn read(&mut self, lba: u32, buf: &mut [u8]) -> Result<(), DeviceError> {
         sectors_of(lba, buf.len(), self.sectors)?;
-        self.seek(lba)
-            .and_then(|()| self.file.read_exact(buf))
-            .map_err(|source| DeviceError::Io { lba, source })
+        self.seek(lba).and_then(|()| self.file.read_exact(buf)).map_err(|source| DeviceError::Io { lba, source })
     }
 
     fn write(&mut self, lba: u32, buf: &[u8]) -> Result<(), DeviceError> {
         sectors_of(lba, buf.len(), self.sectors)?;
-        self.seek(lba)
-            .and_then(|()| self.file.write_all(buf))
-            .map_err(|source| DeviceError::Io { lba, source })
+        self.seek(lba).and_then(|()| self.file.write_all(buf)).map_err(|source| DeviceError::Io { lba, source })
     }
 
     fn flush(&mut self) -> Result<(), DeviceError> {
-        self.file
-            .sync_all()
-            .map_err(|source| DeviceError::Io { lba: 0, source })
+        self.file.sync_all().map_err(|source| DeviceError::Io { lba: 0, source })
     }
 }

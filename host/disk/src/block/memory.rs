@@ -17,10 +17,7 @@ impl MemDevice {
     /// A device of `sectors` sectors, all zero.
     #[must_use]
     pub fn new(sectors: u32) -> Self {
-        Self {
-            sectors,
-            pieces: HashMap::new(),
-        }
+        Self { sectors, pieces: HashMap::new() }
     }
 
     /// A device with the content of an image. A last piece shorter than a sector is dropped.
@@ -40,10 +37,7 @@ impl MemDevice {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         (0..self.sectors)
-            .flat_map(|lba| {
-                self.sector(lba)
-                    .map_or([0; SECTOR], |s| s.try_into().unwrap_or([0; SECTOR]))
-            })
+            .flat_map(|lba| self.sector(lba).map_or([0; SECTOR], |s| s.try_into().unwrap_or([0; SECTOR])))
             .collect()
     }
 
@@ -60,10 +54,8 @@ impl MemDevice {
 
     fn sector_mut(&mut self, lba: u32) -> &mut [u8] {
         let at = (lba % PIECE) as usize * SECTOR;
-        let piece = self
-            .pieces
-            .entry(lba / PIECE)
-            .or_insert_with(|| vec![0; PIECE as usize * SECTOR].into_boxed_slice());
+        let piece =
+            self.pieces.entry(lba / PIECE).or_insert_with(|| vec![0; PIECE as usize * SECTOR].into_boxed_slice());
         &mut piece[at..at + SECTOR]
     }
 }

@@ -114,11 +114,7 @@ fn sectors_of(lba: u32, bytes: usize, sectors: u32) -> Result<u32, DeviceError> 
     let count = u32::try_from(bytes / SECTOR).map_err(|_| DeviceError::Length { lba, bytes })?;
     match lba.checked_add(count) {
         Some(end) if end <= sectors => Ok(count),
-        _ => Err(DeviceError::OutOfRange {
-            lba,
-            count,
-            sectors,
-        }),
+        _ => Err(DeviceError::OutOfRange { lba, count, sectors }),
     }
 }
 
@@ -126,10 +122,7 @@ fn sectors_of(lba: u32, bytes: usize, sectors: u32) -> Result<u32, DeviceError> 
 ///
 /// # Errors
 /// As [`BlockDevice::read`].
-pub fn read_sector(
-    dev: &mut (impl BlockDevice + ?Sized),
-    lba: u32,
-) -> Result<[u8; SECTOR], DeviceError> {
+pub fn read_sector(dev: &mut (impl BlockDevice + ?Sized), lba: u32) -> Result<[u8; SECTOR], DeviceError> {
     let mut buf = [0; SECTOR];
     dev.read(lba, &mut buf)?;
     Ok(buf)

@@ -17,10 +17,7 @@ pub struct Overlay<D> {
 impl<D: BlockDevice> Overlay<D> {
     /// Nothing changed yet.
     pub fn new(base: D) -> Self {
-        Self {
-            base,
-            changed: BTreeMap::new(),
-        }
+        Self { base, changed: BTreeMap::new() }
     }
 
     /// Writes at once to the device behind.
@@ -30,11 +27,7 @@ impl<D: BlockDevice> Overlay<D> {
     pub fn write_through(&mut self, lba: u32, buf: &[u8]) -> Result<(), DeviceError> {
         let count = sectors_of(lba, buf.len(), self.base.sectors())?;
         self.base.write(lba, buf)?;
-        let stale: Vec<u32> = self
-            .changed
-            .range(lba..lba + count)
-            .map(|(&k, _)| k)
-            .collect();
+        let stale: Vec<u32> = self.changed.range(lba..lba + count).map(|(&k, _)| k).collect();
         for key in stale {
             self.changed.remove(&key);
         }

@@ -43,18 +43,10 @@ impl Fat32 {
     ///
     /// # Errors
     /// [`FatError`] when `cluster` is no cluster, or the device fails.
-    pub fn read_link(
-        &self,
-        dev: &mut (impl BlockDevice + ?Sized),
-        cluster: u32,
-    ) -> Result<Link, FatError> {
+    pub fn read_link(&self, dev: &mut (impl BlockDevice + ?Sized), cluster: u32) -> Result<Link, FatError> {
         let (sector, at) = self.fat_entry(cluster);
         if !self.contains(cluster) {
-            return Err(FatError::Chain {
-                cluster,
-                sector,
-                fault: ChainFault::OutOfRange(cluster),
-            });
+            return Err(FatError::Chain { cluster, sector, fault: ChainFault::OutOfRange(cluster) });
         }
         Ok(self.link(entry_at(&read_sector(dev, sector)?, at)))
     }
@@ -93,19 +85,8 @@ impl Chain {
     /// A chain from `first` on. Cluster 0, which stands for "no data" in a directory entry, is an empty chain.
     #[must_use]
     pub fn new(fat: Fat32, first: u32) -> Self {
-        let state = if first == 0 {
-            State::Done
-        } else {
-            State::At(first)
-        };
-        Self {
-            fat,
-            state,
-            mark: 0,
-            steps: 0,
-            renew_at: 1,
-            sector: None,
-        }
+        let state = if first == 0 { State::Done } else { State::At(first) };
+        Self { fat, state, mark: 0, steps: 0, renew_at: 1, sector: None }
     }
 
     /// The next cluster, or `None` at the end. After an error the chain has ended.
@@ -142,11 +123,7 @@ impl Chain {
         Ok(Some(cluster))
     }
 
-    fn link_of(
-        &mut self,
-        dev: &mut (impl BlockDevice + ?Sized),
-        cluster: u32,
-    ) -> Result<Link, FatError> {
+    fn link_of(&mut self, dev: &mut (impl BlockDevice + ?Sized), cluster: u32) -> Result<Link, FatError> {
         let (lba, at) = self.fat.fat_entry(cluster);
         let sector = match self.sector.take() {
             Some((have, sector)) if have == lba => sector,
@@ -158,11 +135,7 @@ impl Chain {
     }
 
     fn fault(&self, cluster: u32, fault: ChainFault) -> FatError {
-        FatError::Chain {
-            cluster,
-            sector: self.fat.fat_entry(cluster).0,
-            fault,
-        }
+        FatError::Chain { cluster, sector: self.fat.fat_entry(cluster).0, fault }
     }
 }
 
@@ -186,21 +159,14 @@ impl Runs {
     /// The runs of the chain from `first` on.
     #[must_use]
     pub fn new(fat: Fat32, first: u32) -> Self {
-        Self {
-            chain: Chain::new(fat, first),
-            ahead: None,
-        }
+        Self { chain: Chain::new(fat, first), ahead: None }
     }
 
     /// The next run of at most `limit` clusters, or `None` at the end.
     ///
     /// # Errors
     /// As [`Chain::next`]; the clusters before the damage have been returned already.
-    pub fn next(
-        &mut self,
-        dev: &mut (impl BlockDevice + ?Sized),
-        limit: u32,
-    ) -> Result<Option<Run>, FatError> {
+    pub fn next(&mut self, dev: &mut (impl BlockDevice + ?Sized), limit: u32) -> Result<Option<Run>, FatError> {
         let first = match self.ahead.take() {
             Some(ahead) => ahead?,
             None => match self.chain.next(dev)? {

@@ -20,9 +20,7 @@ const D81_BYTES: u32 = crate::d81::IMAGE_BYTES as u32;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FatFinding {
     /// The copies of the FAT are not equal.
-    #[error(
-        "the two FATs differ in {count} sectors, first in sector {first}, expected equal copies"
-    )]
+    #[error("the two FATs differ in {count} sectors, first in sector {first}, expected equal copies")]
     FatsDiffer {
         /// First sector that differs, in the first FAT.
         first: u32,
@@ -48,9 +46,7 @@ pub enum FatFinding {
         cluster: u32,
     },
     /// Size and chain of a file do not fit together.
-    #[error(
-        "{path}: the entry says {size} bytes, that is {expected} clusters, but the chain has {found}"
-    )]
+    #[error("{path}: the entry says {size} bytes, that is {expected} clusters, but the chain has {found}")]
     Length {
         /// The file.
         path: String,
@@ -135,9 +131,7 @@ pub enum FatFinding {
     #[error("the card was not unmounted properly the last time it was written")]
     Dirty,
     /// A disk image that MOUNT refuses because of its pieces.
-    #[error(
-        "{path}: in {pieces} pieces; MOUNT needs one (error $8B): write it onto a new card, before other files"
-    )]
+    #[error("{path}: in {pieces} pieces; MOUNT needs one (error $8B): write it onto a new card, before other files")]
     Fragmented {
         /// The image.
         path: String,
@@ -203,18 +197,13 @@ pub struct CheckReport {
 impl CheckReport {
     /// The findings that are damage.
     pub fn errors(&self) -> impl Iterator<Item = &FatFinding> {
-        self.findings
-            .iter()
-            .filter(|f| f.severity() == Severity::Error)
+        self.findings.iter().filter(|f| f.severity() == Severity::Error)
     }
 
     /// Turns errors into a refusal.
     pub(super) fn refuse_errors(&self) -> Result<(), FatError> {
         match self.errors().next() {
-            Some(first) => Err(FatError::Damaged {
-                errors: self.errors().count(),
-                first: first.to_string(),
-            }),
+            Some(first) => Err(FatError::Damaged { errors: self.errors().count(), first: first.to_string() }),
             None => Ok(()),
         }
     }
@@ -226,10 +215,7 @@ impl CheckReport {
         } else {
             self.more += 1;
             if finding.severity() == Severity::Error
-                && let Some(place) = self
-                    .findings
-                    .iter_mut()
-                    .rfind(|f| f.severity() == Severity::Warning)
+                && let Some(place) = self.findings.iter_mut().rfind(|f| f.severity() == Severity::Warning)
             {
                 *place = finding;
             }
@@ -243,21 +229,9 @@ impl CheckReport {
 /// [`FatError`] when there is no volume to check, or the device fails. Damage is not an error but a finding.
 pub fn check(dev: &mut (impl BlockDevice + ?Sized)) -> Result<CheckReport, FatError> {
     let fat = Fat32::find(dev)?;
-    let report = CheckReport {
-        fat,
-        findings: Vec::new(),
-        more: 0,
-        files: 0,
-        folders: 0,
-        free_clusters: 0,
-    };
+    let report = CheckReport { fat, findings: Vec::new(), more: 0, files: 0, folders: 0, free_clusters: 0 };
     let words = (fat.last_cluster() as usize + 1).div_ceil(64);
-    let mut checker = Checker {
-        dev,
-        fat,
-        used: vec![0; words],
-        report,
-    };
+    let mut checker = Checker { dev, fat, used: vec![0; words], report };
     checker.volume()?;
     checker.folders()?;
     checker.totals()?;
@@ -290,16 +264,12 @@ struct Folder {
 impl<D: BlockDevice + ?Sized> Checker<'_, D> {
     fn volume(&mut self) -> Result<(), FatError> {
         if self.fat.fats != 2 {
-            self.report.add(FatFinding::Hyppo(
-                "it has one FAT, HYPPO wants two (error $05)",
-            ));
+            self.report.add(FatFinding::Hyppo("it has one FAT, HYPPO wants two (error $05)"));
         } else if self.fat.active_fat.is_none() {
             self.compare_fats()?;
         }
         if !self.fat.is_large_enough() {
-            self.report.add(FatFinding::Hyppo(
-                "it has too few clusters for FAT32 (error $06)",
-            ));
+            self.report.add(FatFinding::Hyppo("it has too few clusters for FAT32 (error $06)"));
         }
         let (lba, _) = self.fat.fat_entry(0);
         let first = read_sector(self.dev, lba)?;
@@ -312,10 +282,7 @@ impl<D: BlockDevice + ?Sized> Checker<'_, D> {
 
     fn compare_fats(&mut self) -> Result<(), FatError> {
         const BATCH: u32 = 256;
-        let (mut a, mut b) = (
-            vec![0; BATCH as usize * SECTOR],
-            vec![0; BATCH as usize * SECTOR],
-        );
+        let (mut a, mut b) = (vec![0; BATCH as usize * SECTOR], vec![0; BATCH as usize * SECTOR]);
         let (mut differ, mut at) = (None, 0);
         while at < self.fat.fat_sectors {
             let count = BATCH.min(self.fat.fat_sectors - at);
@@ -364,11 +331,7 @@ impl<D: BlockDevice + ?Sized> Checker<'_, D> {
                     if !self.mark(cluster) {
                         let path = path.to_owned();
                         let finding = if self.is_in(first, cluster, out.clusters)? {
-                            FatFinding::Chain {
-                                path,
-                                cluster: last,
-                                fault: ChainFault::Loop,
-                            }
+                            FatFinding::Chain { path, cluster: last, fault: ChainFault::Loop }
                         } else {
                             FatFinding::CrossLink { path, cluster }
                         };
@@ -384,11 +347,7 @@ impl<D: BlockDevice + ?Sized> Checker<'_, D> {
                     return Ok(out);
                 }
                 Err(FatError::Chain { cluster, fault, .. }) => {
-                    self.report.add(FatFinding::Chain {
-                        path: path.to_owned(),
-                        cluster,
-                        fault,
-                    });
+                    self.report.add(FatFinding::Chain { path: path.to_owned(), cluster, fault });
                     return Ok(out);
                 }
                 Err(e) => return Err(e),
@@ -412,12 +371,7 @@ impl<D: BlockDevice + ?Sized> Checker<'_, D> {
     fn folders(&mut self) -> Result<(), FatError> {
         let mut stack = Vec::new();
         if self.walk("/", self.fat.root)?.clusters > 0 {
-            stack.push(Folder {
-                path: String::new(),
-                cluster: self.fat.root,
-                parent: 0,
-                depth: 0,
-            });
+            stack.push(Folder { path: String::new(), cluster: self.fat.root, parent: 0, depth: 0 });
         }
         while let Some(folder) = stack.pop() {
             self.folder(&folder, &mut stack)?;
@@ -438,11 +392,7 @@ impl<D: BlockDevice + ?Sized> Checker<'_, D> {
                 Err(FatError::Chain { cluster, fault, .. }) => {
                     if fault == ChainFault::DirectoryTooLong {
                         let path = format!("{}/", folder.path);
-                        self.report.add(FatFinding::Chain {
-                            path,
-                            cluster,
-                            fault,
-                        });
+                        self.report.add(FatFinding::Chain { path, cluster, fault });
                     }
                     break;
                 }
@@ -470,10 +420,7 @@ impl<D: BlockDevice + ?Sized> Checker<'_, D> {
         }
         orphans += u32::from(long.drop_pending());
         if orphans > 0 {
-            self.report.add(FatFinding::OrphanNames {
-                path: format!("{}/", folder.path),
-                count: orphans,
-            });
+            self.report.add(FatFinding::OrphanNames { path: format!("{}/", folder.path), count: orphans });
         }
         if folder.depth > 0 {
             let [own, up] = dots;
@@ -481,12 +428,7 @@ impl<D: BlockDevice + ?Sized> Checker<'_, D> {
                 // Some systems write the root's own cluster number instead of 0.
                 let same = found == Some(expected) || expected == 0 && found == Some(self.fat.root);
                 if !same {
-                    self.report.add(FatFinding::Dot {
-                        path: folder.path.clone(),
-                        name,
-                        found,
-                        expected,
-                    });
+                    self.report.add(FatFinding::Dot { path: folder.path.clone(), name, found, expected });
                 }
             }
         }
@@ -503,37 +445,23 @@ impl<D: BlockDevice + ?Sized> Checker<'_, D> {
         let path = format!("{}/{}", folder.path, entry.name());
         let mut own = HashSet::from([upper(&entry.name()), upper(&entry.short_name())]);
         if own.iter().any(|n| names.contains(n)) {
-            self.report
-                .add(FatFinding::Duplicate { path: path.clone() });
+            self.report.add(FatFinding::Duplicate { path: path.clone() });
         }
         names.extend(own.drain());
-        let valid = |&b: &u8| {
-            b >= 0x20 && !b"\"*+,./:;<=>?[\\]|".contains(&b) && !b.is_ascii_lowercase() && b != 0x7F
-        };
+        let valid = |&b: &u8| b >= 0x20 && !b"\"*+,./:;<=>?[\\]|".contains(&b) && !b.is_ascii_lowercase() && b != 0x7F;
         if !entry.short.iter().all(valid) || entry.short[0] == b' ' {
-            self.report.add(FatFinding::ShortName {
-                path: path.clone(),
-                name: entry.short_name(),
-            });
+            self.report.add(FatFinding::ShortName { path: path.clone(), name: entry.short_name() });
         }
         if entry.is_directory() {
             self.report.folders += 1;
             if !self.fat.contains(entry.first_cluster) {
-                self.report.add(FatFinding::NoCluster {
-                    path,
-                    cluster: entry.first_cluster,
-                });
+                self.report.add(FatFinding::NoCluster { path, cluster: entry.first_cluster });
             } else if self.walk(&path, entry.first_cluster)?.clusters > 0 {
                 if folder.depth >= MAX_DEPTH {
                     self.report.add(FatFinding::TooDeep { path });
                 } else {
                     let parent = if folder.depth == 0 { 0 } else { folder.cluster };
-                    stack.push(Folder {
-                        path,
-                        cluster: entry.first_cluster,
-                        parent,
-                        depth: folder.depth + 1,
-                    });
+                    stack.push(Folder { path, cluster: entry.first_cluster, parent, depth: folder.depth + 1 });
                 }
             }
             return Ok(());
@@ -543,25 +471,14 @@ impl<D: BlockDevice + ?Sized> Checker<'_, D> {
         let expected = entry.size.div_ceil(self.fat.cluster_bytes());
         if walked.whole && walked.clusters != expected {
             let (size, found) = (entry.size, walked.clusters);
-            self.report.add(FatFinding::Length {
-                path: path.clone(),
-                size,
-                expected,
-                found,
-            });
+            self.report.add(FatFinding::Length { path: path.clone(), size, expected, found });
         }
         if entry.short.ends_with(b"D81") {
             if walked.pieces > 1 {
-                self.report.add(FatFinding::Fragmented {
-                    path: path.clone(),
-                    pieces: walked.pieces,
-                });
+                self.report.add(FatFinding::Fragmented { path: path.clone(), pieces: walked.pieces });
             }
             if entry.size != D81_BYTES {
-                self.report.add(FatFinding::ImageSize {
-                    path,
-                    size: entry.size,
-                });
+                self.report.add(FatFinding::ImageSize { path, size: entry.size });
             }
         }
         Ok(())
@@ -569,10 +486,7 @@ impl<D: BlockDevice + ?Sized> Checker<'_, D> {
 
     fn totals(&mut self) -> Result<(), FatError> {
         let used = std::mem::take(&mut self.used);
-        let is_used = |c: u32| {
-            used.get(c as usize / 64)
-                .is_some_and(|w| w >> (c % 64) & 1 == 1)
-        };
+        let is_used = |c: u32| used.get(c as usize / 64).is_some_and(|w| w >> (c % 64) & 1 == 1);
         let (mut free, mut lost) = (0, None);
         scan(self.dev, self.fat, 0, &mut |cluster, link| {
             match link {
@@ -591,10 +505,7 @@ impl<D: BlockDevice + ?Sized> Checker<'_, D> {
             match parse_fs_info(&read_sector(self.dev, sector)?) {
                 None => self.report.add(FatFinding::NoFsInfo { sector }),
                 Some((found, _)) if found != free && found != u32::MAX => {
-                    self.report.add(FatFinding::FreeCount {
-                        found,
-                        expected: free,
-                    });
+                    self.report.add(FatFinding::FreeCount { found, expected: free });
                 }
                 Some(_) => {}
             }

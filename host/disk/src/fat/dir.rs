@@ -55,11 +55,7 @@ impl SlotCursor {
     /// A directory by its first cluster. 0 means the root, as in a ".." entry.
     #[must_use]
     pub fn new(fat: Fat32, first_cluster: u32) -> Self {
-        let first = if first_cluster == 0 {
-            fat.root
-        } else {
-            first_cluster
-        };
+        let first = if first_cluster == 0 { fat.root } else { first_cluster };
         Self {
             fat,
             chain: Chain::new(fat, first),
@@ -76,10 +72,7 @@ impl SlotCursor {
     /// # Errors
     /// [`FatError`] when the chain is damaged, goes on for too long, or the device fails. The cursor then
     /// goes on failing or has ended.
-    pub fn next(
-        &mut self,
-        dev: &mut (impl BlockDevice + ?Sized),
-    ) -> Result<Option<Slot>, FatError> {
+    pub fn next(&mut self, dev: &mut (impl BlockDevice + ?Sized)) -> Result<Option<Slot>, FatError> {
         if self.slot == 0 {
             if self.sector == self.fat.cluster_sectors {
                 match self.chain.next(dev)? {
@@ -90,11 +83,7 @@ impl SlotCursor {
             if self.seen >= MAX_SLOTS {
                 let sector = self.fat.fat_entry(self.cluster).0;
                 let fault = ChainFault::DirectoryTooLong;
-                return Err(FatError::Chain {
-                    cluster: self.cluster,
-                    sector,
-                    fault,
-                });
+                return Err(FatError::Chain { cluster: self.cluster, sector, fault });
             }
             let Some(lba) = self.fat.cluster_lba(self.cluster) else {
                 return Ok(None);
@@ -112,11 +101,7 @@ impl SlotCursor {
             self.slot = 0;
             self.sector += 1;
         }
-        Ok(Some(Slot {
-            raw,
-            location,
-            cluster: self.cluster,
-        }))
+        Ok(Some(Slot { raw, location, cluster: self.cluster }))
     }
 }
 
@@ -134,21 +119,14 @@ impl DirCursor {
     /// A directory by its first cluster. 0 means the root.
     #[must_use]
     pub fn new(fat: Fat32, first_cluster: u32) -> Self {
-        Self {
-            slots: SlotCursor::new(fat, first_cluster),
-            long: LongAssembler::default(),
-            ended: false,
-        }
+        Self { slots: SlotCursor::new(fat, first_cluster), long: LongAssembler::default(), ended: false }
     }
 
     /// The next entry, or `None` at the end.
     ///
     /// # Errors
     /// As [`SlotCursor::next`].
-    pub fn next(
-        &mut self,
-        dev: &mut (impl BlockDevice + ?Sized),
-    ) -> Result<Option<Entry>, FatError> {
+    pub fn next(&mut self, dev: &mut (impl BlockDevice + ?Sized)) -> Result<Option<Entry>, FatError> {
         while !self.ended {
             let Some(slot) = self.slots.next(dev)? else {
                 break;

@@ -71,10 +71,7 @@ pub struct Stamp {
 
 impl Stamp {
     /// The first moment FAT knows: 1 January 1980.
-    pub const EPOCH: Self = Self {
-        date: 0x21,
-        time: 0,
-    };
+    pub const EPOCH: Self = Self { date: 0x21, time: 0 };
 
     /// From the year, month (1-12), day (1-31), hour, minute and second; out of FAT's range it is clamped.
     #[must_use]
@@ -90,23 +87,13 @@ impl Stamp {
     #[must_use]
     pub fn parts(self) -> [u16; 6] {
         let (d, t) = (self.date, self.time);
-        [
-            1980 + (d >> 9),
-            d >> 5 & 15,
-            d & 31,
-            t >> 11,
-            t >> 5 & 63,
-            (t & 31) * 2,
-        ]
+        [1980 + (d >> 9), d >> 5 & 15, d & 31, t >> 11, t >> 5 & 63, (t & 31) * 2]
     }
 }
 
 impl From<SystemTime> for Stamp {
     fn from(t: SystemTime) -> Self {
-        let secs = t
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or(Duration::ZERO)
-            .as_secs();
+        let secs = t.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
         let (days, rest) = (secs / 86_400, secs % 86_400);
         // Years run from March here, so that the leap day is the last of its year.
         let z = days + 719_468;
@@ -122,14 +109,7 @@ impl From<SystemTime> for Stamp {
             return Self::EPOCH;
         }
         let small = |n: u64| u16::try_from(n).unwrap_or(u16::MAX);
-        Self::new(
-            small(year),
-            small(month),
-            small(day),
-            small(rest / 3600),
-            small(rest / 60 % 60),
-            small(rest % 60),
-        )
+        Self::new(small(year), small(month), small(day), small(rest / 3600), small(rest / 60 % 60), small(rest % 60))
     }
 }
 
@@ -157,11 +137,7 @@ pub struct Entry {
 impl Entry {
     /// Decodes the 32 bytes of an entry that is neither deleted nor a piece of a long name.
     #[must_use]
-    pub(super) fn decode(
-        raw: &[u8; ENTRY_BYTES],
-        long: Option<LongName>,
-        location: (u32, u16),
-    ) -> Self {
+    pub(super) fn decode(raw: &[u8; ENTRY_BYTES], long: Option<LongName>, location: (u32, u16)) -> Self {
         let word = |at: usize| u16::from_le_bytes([raw[at], raw[at + 1]]);
         let mut short = [0; 11];
         short.copy_from_slice(&raw[..11]);
@@ -175,10 +151,7 @@ impl Entry {
             nt_case: raw[12],
             first_cluster: (u32::from(word(20)) << 16 | u32::from(word(26))) & 0x0FFF_FFFF,
             size: u32::from_le_bytes([raw[28], raw[29], raw[30], raw[31]]),
-            modified: Stamp {
-                date: word(24),
-                time: word(22),
-            },
+            modified: Stamp { date: word(24), time: word(22) },
             location,
         }
     }
@@ -256,10 +229,7 @@ impl Entry {
     #[must_use]
     pub fn is_named(&self, name: &str) -> bool {
         let name = upper(name);
-        self.long
-            .as_ref()
-            .is_some_and(|l| upper(&l.to_string()) == name)
-            || upper(&self.short_name()) == name
+        self.long.as_ref().is_some_and(|l| upper(&l.to_string()) == name) || upper(&self.short_name()) == name
     }
 }
 
@@ -268,31 +238,15 @@ impl Entry {
 pub fn short_name_text(short: &[u8; 11]) -> String {
     let text = |bytes: &[u8]| -> String {
         let end = bytes.iter().rposition(|&b| b != b' ').map_or(0, |i| i + 1);
-        bytes
-            .iter()
-            .take(end)
-            .map(|&b| {
-                if matches!(b, 0x20..=0x7E) {
-                    char::from(b)
-                } else {
-                    '\u{FFFD}'
-                }
-            })
-            .collect()
+        bytes.iter().take(end).map(|&b| if matches!(b, 0x20..=0x7E) { char::from(b) } else { '\u{FFFD}' }).collect()
     };
     let (base, extension) = (text(&short[..8]), text(&short[8..]));
-    if extension.is_empty() {
-        base
-    } else {
-        format!("{base}.{extension}")
-    }
+    if extension.is_empty() { base } else { format!("{base}.{extension}") }
 }
 
 /// The sum by which the pieces of a long name know their entry.
 pub(super) fn short_checksum(short: &[u8]) -> u8 {
-    short
-        .iter()
-        .fold(0u8, |sum, &b| sum.rotate_right(1).wrapping_add(b))
+    short.iter().fold(0u8, |sum, &b| sum.rotate_right(1).wrapping_add(b))
 }
 
 /// The entries that carry a long name, in the order in which they stand on the card.
@@ -359,12 +313,7 @@ impl LongAssembler {
     /// Takes the name for the entry that follows its pieces. The second value is false when pieces were
     /// dropped because they do not belong to it.
     pub fn finish(&mut self, short: &[u8]) -> (Option<LongName>, bool) {
-        let Self {
-            mut units,
-            expected,
-            sum,
-            active,
-        } = std::mem::take(self);
+        let Self { mut units, expected, sum, active } = std::mem::take(self);
         if !active {
             return (None, true);
         }

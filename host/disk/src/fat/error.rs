@@ -102,9 +102,7 @@ pub enum FatError {
         bytes: u64,
     },
     /// Not enough clusters.
-    #[error(
-        "{path} needs {needed} clusters, the card has {free} free; use a larger --size or leave files out"
-    )]
+    #[error("{path} needs {needed} clusters, the card has {free} free; use a larger --size or leave files out")]
     Full {
         /// Path on the card.
         path: String,

@@ -57,12 +57,8 @@ impl Layout {
         let reserved = RESERVED + tables.next_multiple_of(align) - tables;
         let clusters = sectors.checked_sub(reserved + fat_sectors * 2)? / cluster_sectors;
         let numbered = fat_sectors * entries_per_sector;
-        ((MIN_CLUSTERS..=MAX_CLUSTERS).contains(&clusters) && clusters + 2 <= numbered).then_some(
-            Self {
-                reserved,
-                fat_sectors,
-            },
-        )
+        ((MIN_CLUSTERS..=MAX_CLUSTERS).contains(&clusters) && clusters + 2 <= numbered)
+            .then_some(Self { reserved, fat_sectors })
     }
 }
 
@@ -72,16 +68,10 @@ impl Layout {
 ///
 /// # Errors
 /// [`FatError::Format`] when the size does not make a FAT32 volume.
-pub fn format_card(
-    dev: &mut (impl BlockDevice + ?Sized),
-    options: &FormatOptions,
-) -> Result<Fat32, FatError> {
+pub fn format_card(dev: &mut (impl BlockDevice + ?Sized), options: &FormatOptions) -> Result<Fat32, FatError> {
     let sectors = dev.sectors().saturating_sub(PARTITION_START);
     let fat = format_volume(dev, PARTITION_START, sectors, options)?;
-    dev.write(
-        0,
-        &mbr::table_with(PARTITION_START, sectors, options.serial | 1),
-    )?;
+    dev.write(0, &mbr::table_with(PARTITION_START, sectors, options.serial | 1))?;
     Ok(fat)
 }
 
@@ -95,29 +85,17 @@ pub fn format_volume(
     sectors: u32,
     options: &FormatOptions,
 ) -> Result<Fat32, FatError> {
-    let cluster_sectors = options
-        .cluster_sectors
-        .unwrap_or_else(|| default_cluster_sectors(sectors));
+    let cluster_sectors = options.cluster_sectors.unwrap_or_else(|| default_cluster_sectors(sectors));
     if !cluster_sectors.is_power_of_two() || cluster_sectors > 128 {
         let what = format!("a cluster of {cluster_sectors} sectors is not possible");
-        return Err(FatError::Format {
-            what,
-            advice: "use 512 bytes to 64 KB, doubling",
-        });
+        return Err(FatError::Format { what, advice: "use 512 bytes to 64 KB, doubling" });
     }
-    let Some(Layout {
-        reserved,
-        fat_sectors,
-    }) = Layout::new(sectors, cluster_sectors)
-    else {
+    let Some(Layout { reserved, fat_sectors }) = Layout::new(sectors, cluster_sectors) else {
         let what = format!(
             "{sectors} sectors in clusters of {} bytes do not make a FAT32 volume, which has {MIN_CLUSTERS} to {MAX_CLUSTERS} clusters",
             cluster_sectors * SECTOR as u32
         );
-        return Err(FatError::Format {
-            what,
-            advice: "use a larger --size or a smaller --cluster",
-        });
+        return Err(FatError::Format { what, advice: "use a larger --size or a smaller --cluster" });
     };
     let label = label_bytes(&options.label);
     let mut boot = [0; SECTOR];
@@ -125,10 +103,7 @@ pub fn format_volume(
     put(0, &[0xEB, 0x58, 0x90]);
     put(3, b"MSWIN4.1");
     put(bpb::BYTES_PER_SECTOR, &(SECTOR as u16).to_le_bytes());
-    put(
-        bpb::SECTORS_PER_CLUSTER,
-        &cluster_sectors.to_le_bytes()[..1],
-    );
+    put(bpb::SECTORS_PER_CLUSTER, &cluster_sectors.to_le_bytes()[..1]);
     put(bpb::RESERVED, &reserved.to_le_bytes()[..2]);
     put(bpb::FATS, &[2]);
     put(bpb::MEDIA, &[0xF8]);
@@ -208,10 +183,7 @@ fn signed_blank() -> [u8; SECTOR] {
 /// A label of 11 capitals, digits, `_`, `-` and blanks; `None` when nothing is left.
 fn label_bytes(label: &str) -> Option<[u8; 11]> {
     let mut out = [b' '; 11];
-    let letters = label
-        .chars()
-        .map(|c| c.to_ascii_uppercase())
-        .filter_map(|c| u8::try_from(c).ok());
+    let letters = label.chars().map(|c| c.to_ascii_uppercase()).filter_map(|c| u8::try_from(c).ok());
     let letters = letters.filter(|c| matches!(c, b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b' '));
     for (o, c) in out.iter_mut().zip(letters) {
         *o = c;

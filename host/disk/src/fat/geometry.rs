@@ -78,34 +78,17 @@ impl Fat32 {
     pub fn mount(dev: &mut (impl BlockDevice + ?Sized), start: u32) -> Result<Self, FatError> {
         let s = read_sector(dev, start)?;
         let bad = |field, found: u32, expected: &str| {
-            Err(FatError::Boot {
-                sector: start,
-                field,
-                found: u64::from(found),
-                expected: expected.to_owned(),
-            })
+            Err(FatError::Boot { sector: start, field, found: u64::from(found), expected: expected.to_owned() })
         };
         if word(&s, bpb::SIGNATURE) != 0xAA55 {
-            return bad(
-                "the signature at $1FE",
-                word(&s, bpb::SIGNATURE),
-                "43605 ($AA55)",
-            );
+            return bad("the signature at $1FE", word(&s, bpb::SIGNATURE), "43605 ($AA55)");
         }
         if word(&s, bpb::BYTES_PER_SECTOR) != SECTOR as u32 {
-            return bad(
-                "bytes per sector at $0B",
-                word(&s, bpb::BYTES_PER_SECTOR),
-                "512",
-            );
+            return bad("bytes per sector at $0B", word(&s, bpb::BYTES_PER_SECTOR), "512");
         }
         let cluster_sectors = u32::from(s[bpb::SECTORS_PER_CLUSTER]);
         if !cluster_sectors.is_power_of_two() {
-            return bad(
-                "sectors per cluster at $0D",
-                cluster_sectors,
-                "a power of two up to 128",
-            );
+            return bad("sectors per cluster at $0D", cluster_sectors, "a power of two up to 128");
         }
         let reserved = word(&s, bpb::RESERVED);
         if reserved == 0 {
@@ -115,10 +98,7 @@ impl Fat32 {
         if !(1..=2).contains(&fats) {
             return bad("the number of FATs at $10", fats, "2");
         }
-        for (field, at) in [
-            ("root entries at $11", bpb::ROOT_ENTRIES),
-            ("16-bit FAT size at $16", bpb::FAT_SIZE_16),
-        ] {
+        for (field, at) in [("root entries at $11", bpb::ROOT_ENTRIES), ("16-bit FAT size at $16", bpb::FAT_SIZE_16)] {
             if word(&s, at) != 0 {
                 return bad(field, word(&s, at), "0 (FAT32, not FAT12 or FAT16)");
             }
@@ -129,23 +109,12 @@ impl Fat32 {
         };
         let room = dev.sectors() - start;
         if sectors > room {
-            return bad(
-                "the number of sectors at $20",
-                sectors,
-                &format!("at most {room}, as many as the image has"),
-            );
+            return bad("the number of sectors at $20", sectors, &format!("at most {room}, as many as the image has"));
         }
         let fat_sectors = long(&s, bpb::FAT_SIZE_32);
-        let tables = fat_sectors
-            .checked_mul(fats)
-            .and_then(|t| t.checked_add(reserved))
-            .unwrap_or(u32::MAX);
+        let tables = fat_sectors.checked_mul(fats).and_then(|t| t.checked_add(reserved)).unwrap_or(u32::MAX);
         if fat_sectors == 0 || tables >= sectors {
-            return bad(
-                "sectors per FAT at $24",
-                fat_sectors,
-                "more than 0, with room for data behind the FATs",
-            );
+            return bad("sectors per FAT at $24", fat_sectors, "more than 0, with room for data behind the FATs");
         }
         let clusters = ((sectors - tables) / cluster_sectors).min(MAX_CLUSTERS);
         // A table may be short; what it does not number does not exist.
@@ -164,24 +133,10 @@ impl Fat32 {
             n if n >= reserved => return bad("the FSInfo sector at $30", n, "a reserved sector"),
             n => Some(start + n),
         };
-        let fat = Self {
-            start,
-            sectors,
-            cluster_sectors,
-            reserved,
-            fats,
-            fat_sectors,
-            root,
-            clusters,
-            fs_info,
-            active_fat,
-        };
+        let fat =
+            Self { start, sectors, cluster_sectors, reserved, fats, fat_sectors, root, clusters, fs_info, active_fat };
         if !fat.contains(root) {
-            return bad(
-                "the root cluster at $2C",
-                root,
-                &format!("2 to {}", fat.last_cluster()),
-            );
+            return bad("the root cluster at $2C", root, &format!("2 to {}", fat.last_cluster()));
         }
         Ok(fat)
     }
@@ -268,8 +223,7 @@ impl Fat32 {
     /// First sector of a cluster, or `None` for a number that is no cluster.
     #[must_use]
     pub fn cluster_lba(&self, cluster: u32) -> Option<u32> {
-        self.contains(cluster)
-            .then(|| self.data_start() + (cluster - FIRST_CLUSTER) * self.cluster_sectors)
+        self.contains(cluster).then(|| self.data_start() + (cluster - FIRST_CLUSTER) * self.cluster_sectors)
     }
 
     /// The cluster that a sector of the device belongs to.
@@ -289,9 +243,7 @@ impl Fat32 {
     #[must_use]
     pub fn fat_entry(&self, cluster: u32) -> (u32, usize) {
         let per_sector = SECTOR as u32 / 4;
-        let lba = self
-            .fat_start(self.active_fat.unwrap_or(0))
-            .saturating_add(cluster / per_sector);
+        let lba = self.fat_start(self.active_fat.unwrap_or(0)).saturating_add(cluster / per_sector);
         (lba, (cluster % per_sector) as usize * 4)
     }
 

@@ -61,9 +61,7 @@ pub enum MbrError {
     )]
     Unpartitioned,
     /// A table without FAT32.
-    #[error(
-        "sector 0: no FAT32 partition (type $0B or $0C) in the table, found types {kinds:02X?}; {advice}"
-    )]
+    #[error("sector 0: no FAT32 partition (type $0B or $0C) in the table, found types {kinds:02X?}; {advice}")]
     NoFat32 {
         /// The four type bytes.
         kinds: [u8; 4],
@@ -76,9 +74,7 @@ pub enum MbrError {
 ///
 /// # Errors
 /// [`MbrError`] when sector 0 cannot be read or has no signature.
-pub fn partitions(
-    dev: &mut (impl BlockDevice + ?Sized),
-) -> Result<[Option<Partition>; 4], MbrError> {
+pub fn partitions(dev: &mut (impl BlockDevice + ?Sized)) -> Result<[Option<Partition>; 4], MbrError> {
     let sector = read_sector(dev, 0)?;
     let found = [sector[SIGNATURE], sector[SIGNATURE + 1]];
     if found != [0x55, 0xAA] {
@@ -86,21 +82,10 @@ pub fn partitions(
     }
     Ok([0, 1, 2, 3].map(|index: u8| {
         let at = TABLE + usize::from(index) * 16;
-        let word = |o: usize| {
-            u32::from_le_bytes([
-                sector[at + o],
-                sector[at + o + 1],
-                sector[at + o + 2],
-                sector[at + o + 3],
-            ])
-        };
-        let p = Partition {
-            index,
-            bootable: sector[at] == 0x80,
-            kind: sector[at + 4],
-            start: word(8),
-            sectors: word(12),
-        };
+        let word =
+            |o: usize| u32::from_le_bytes([sector[at + o], sector[at + o + 1], sector[at + o + 2], sector[at + o + 3]]);
+        let p =
+            Partition { index, bootable: sector[at] == 0x80, kind: sector[at + 4], start: word(8), sectors: word(12) };
         (p.kind != 0 && p.sectors != 0).then_some(p)
     }))
 }
@@ -109,9 +94,7 @@ pub fn partitions(
 ///
 /// # Errors
 /// [`MbrError`] when there is none.
-pub(super) fn fat32_partition(
-    dev: &mut (impl BlockDevice + ?Sized),
-) -> Result<Partition, MbrError> {
+pub(super) fn fat32_partition(dev: &mut (impl BlockDevice + ?Sized)) -> Result<Partition, MbrError> {
     let table = partitions(dev)?;
     let fat32 = || table.iter().flatten().filter(|p| p.is_fat32());
     if let Some(p) = fat32().find(|p| p.bootable).or_else(|| fat32().next()) {

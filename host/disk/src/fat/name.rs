@@ -38,22 +38,14 @@ const FORBIDDEN: [char; 9] = ['"', '*', '/', ':', '<', '>', '?', '\\', '|'];
 /// # Errors
 /// [`FatError::Name`] with the reason.
 pub fn check_long_name(name: &str) -> Result<(), FatError> {
-    let bad = |reason| {
-        Err(FatError::Name {
-            name: name.to_owned(),
-            reason,
-        })
-    };
+    let bad = |reason| Err(FatError::Name { name: name.to_owned(), reason });
     if name.is_empty() || name == "." || name == ".." {
         return bad("it is no file name");
     }
     if name.encode_utf16().count() > LONG_MAX {
         return bad("it is longer than 255 characters");
     }
-    if name
-        .chars()
-        .any(|c| c.is_control() || FORBIDDEN.contains(&c))
-    {
+    if name.chars().any(|c| c.is_control() || FORBIDDEN.contains(&c)) {
         return bad("it has one of the characters \" * / : < > ? \\ | or a control character");
     }
     if name.ends_with(['.', ' ']) || name.starts_with(' ') {
@@ -68,13 +60,7 @@ pub fn check_long_name(name: &str) -> Result<(), FatError> {
 pub fn card_name_from_host(host: &str) -> String {
     let clean: String = host
         .chars()
-        .map(|c| {
-            if c.is_control() || c == char::REPLACEMENT_CHARACTER || FORBIDDEN.contains(&c) {
-                '_'
-            } else {
-                c
-            }
-        })
+        .map(|c| if c.is_control() || c == char::REPLACEMENT_CHARACTER || FORBIDDEN.contains(&c) { '_' } else { c })
         .collect();
     let clean = clean.trim_start_matches(' ').trim_end_matches(['.', ' ']);
     if clean.is_empty() {
@@ -106,11 +92,7 @@ fn plain(c: char) -> Option<u8> {
 
 /// Further characters that an 8.3 name may have when it was given so.
 fn allowed(c: char) -> Option<u8> {
-    plain(c).or_else(|| {
-        u8::try_from(c)
-            .ok()
-            .filter(|c| b"!#$%&'()-@^`{}~".contains(c))
-    })
+    plain(c).or_else(|| u8::try_from(c).ok().filter(|c| b"!#$%&'()-@^`{}~".contains(c)))
 }
 
 impl ShortName {
@@ -125,14 +107,9 @@ impl ShortName {
         check_long_name(name)?;
         if let Some(bytes) = exact(name) {
             return if taken(&bytes) {
-                Err(FatError::Exists {
-                    path: name.to_owned(),
-                })
+                Err(FatError::Exists { path: name.to_owned() })
             } else {
-                Ok(Self {
-                    bytes,
-                    needs_long: false,
-                })
+                Ok(Self { bytes, needs_long: false })
             };
         }
         let (base, extension) = name.rsplit_once('.').unwrap_or((name, ""));
@@ -142,25 +119,15 @@ impl ShortName {
         }
         let extension: Vec<u8> = extension.chars().filter_map(plain).take(3).collect();
         for number in 1..=999_999u32 {
-            let tail = if number == 1 {
-                String::new()
-            } else {
-                format!("_{number}")
-            };
+            let tail = if number == 1 { String::new() } else { format!("_{number}") };
             let kept = stem.iter().copied().take(8 - tail.len());
             let stem: Vec<u8> = kept.chain(tail.bytes()).collect();
             let bytes = padded(&stem, &extension);
             if !taken(&bytes) {
-                return Ok(Self {
-                    bytes,
-                    needs_long: true,
-                });
+                return Ok(Self { bytes, needs_long: true });
             }
         }
-        Err(FatError::Name {
-            name: name.to_owned(),
-            reason: "all of its 8.3 names are taken in this folder",
-        })
+        Err(FatError::Name { name: name.to_owned(), reason: "all of its 8.3 names are taken in this folder" })
     }
 }
 
@@ -169,8 +136,7 @@ fn exact(name: &str) -> Option<[u8; 11]> {
     let (base, extension) = name.split_once('.').unwrap_or((name, ""));
     let valid = |s: &str| -> Option<Vec<u8>> { s.chars().map(allowed).collect() };
     let (base_bytes, extension_bytes) = (valid(base)?, valid(extension)?);
-    let fits =
-        (1..=8).contains(&base_bytes.len()) && extension_bytes.len() <= 3 && !name.ends_with('.');
+    let fits = (1..=8).contains(&base_bytes.len()) && extension_bytes.len() <= 3 && !name.ends_with('.');
     fits.then(|| padded(&base_bytes, &extension_bytes))
 }
 
@@ -191,8 +157,7 @@ mod tests {
     use crate::fat::short_name_text;
 
     fn short(name: &str, taken: &[&str]) -> (String, bool) {
-        let s =
-            ShortName::for_name(name, &|b| taken.contains(&short_name_text(b).as_str())).unwrap();
+        let s = ShortName::for_name(name, &|b| taken.contains(&short_name_text(b).as_str())).unwrap();
         (short_name_text(&s.bytes), s.needs_long)
     }
 
@@ -205,18 +170,9 @@ mod tests {
 
     #[test]
     fn other_names_are_cut_and_numbered() {
-        assert_eq!(
-            short("stories15M.q8_0.ssnail", &[]),
-            ("STORIES1.SSN".into(), true)
-        );
-        assert_eq!(
-            short("stories15M.q8_0.ssnail", &["STORIES1.SSN"]),
-            ("STORIE_2.SSN".into(), true)
-        );
-        assert_eq!(
-            short("foo.ssnail", &["FOO.SSN"]),
-            ("FOO_2.SSN".into(), true)
-        );
+        assert_eq!(short("stories15M.q8_0.ssnail", &[]), ("STORIES1.SSN".into(), true));
+        assert_eq!(short("stories15M.q8_0.ssnail", &["STORIES1.SSN"]), ("STORIE_2.SSN".into(), true));
+        assert_eq!(short("foo.ssnail", &["FOO.SSN"]), ("FOO_2.SSN".into(), true));
         assert_eq!(short("Привет", &[]), ("FILE".into(), true));
         assert_eq!(short(".hidden", &[]), ("FILE.HID".into(), true));
         assert_eq!(short("a, b; c", &[]), ("ABC".into(), true));
@@ -224,21 +180,13 @@ mod tests {
 
     #[test]
     fn an_exact_name_is_never_renumbered() {
-        assert!(matches!(
-            ShortName::for_name("foo.ssn", &|_| true),
-            Err(FatError::Exists { .. })
-        ));
+        assert!(matches!(ShortName::for_name("foo.ssn", &|_| true), Err(FatError::Exists { .. })));
     }
 
     #[test]
     fn names_no_card_can_hold_are_refused() {
-        for bad in [
-            "", ".", "..", "a:b", "a\"b", "a*", "a?", "x/y", "dot.", "blank ", " lead", "tab\t",
-        ] {
-            assert!(
-                matches!(check_long_name(bad), Err(FatError::Name { .. })),
-                "{bad:?}"
-            );
+        for bad in ["", ".", "..", "a:b", "a\"b", "a*", "a?", "x/y", "dot.", "blank ", " lead", "tab\t"] {
+            assert!(matches!(check_long_name(bad), Err(FatError::Name { .. })), "{bad:?}");
         }
         assert!(check_long_name(&"x".repeat(256)).is_err());
         assert!(check_long_name(&"x".repeat(255)).is_ok());

@@ -29,27 +29,19 @@ pub fn dir_entries(
 
 /// Splits a path of the card at its slashes; empty parts do not count.
 pub(super) fn path_parts(path: &str) -> Vec<&str> {
-    path.split(['/', '\\'])
-        .filter(|p| !p.is_empty() && *p != ".")
-        .collect()
+    path.split(['/', '\\']).filter(|p| !p.is_empty() && *p != ".").collect()
 }
 
 /// Finds a file or folder by its path, by long or short names, upper and lower case being the same.
 ///
 /// # Errors
 /// [`FatError::NotFound`], [`FatError::NotADirectory`], or the directory is damaged.
-pub fn lookup(
-    dev: &mut (impl BlockDevice + ?Sized),
-    fat: Fat32,
-    path: &str,
-) -> Result<Entry, FatError> {
+pub fn lookup(dev: &mut (impl BlockDevice + ?Sized), fat: Fat32, path: &str) -> Result<Entry, FatError> {
     let parts = path_parts(path);
     let mut folder = 0;
     for (i, part) in parts.iter().enumerate() {
         let so_far = || format!("/{}", parts.get(..=i).unwrap_or_default().join("/"));
-        let found = dir_entries(dev, fat, folder)?
-            .into_iter()
-            .find(|e| e.is_named(part));
+        let found = dir_entries(dev, fat, folder)?.into_iter().find(|e| e.is_named(part));
         let entry = found.ok_or_else(|| FatError::NotFound { path: so_far() })?;
         if i + 1 == parts.len() {
             return Ok(entry);
@@ -59,9 +51,7 @@ pub fn lookup(
         }
         folder = entry.first_cluster;
     }
-    Err(FatError::IsADirectory {
-        path: "/".to_owned(),
-    })
+    Err(FatError::IsADirectory { path: "/".to_owned() })
 }
 
 /// Calls `visit` with the path and entry of everything on the card, folders before their content.
@@ -82,17 +72,9 @@ pub fn walk(
             visit(&path, &entry)?;
             if entry.is_directory() {
                 // A folder at cluster 0 would be the root inside itself.
-                let cluster = if entry.first_cluster == 0 {
-                    fat.root
-                } else {
-                    entry.first_cluster
-                };
+                let cluster = if entry.first_cluster == 0 { fat.root } else { entry.first_cluster };
                 if !seen.insert(cluster) {
-                    return Err(FatError::Chain {
-                        cluster,
-                        sector: fat.fat_entry(cluster).0,
-                        fault: ChainFault::Loop,
-                    });
+                    return Err(FatError::Chain { cluster, sector: fat.fat_entry(cluster).0, fault: ChainFault::Loop });
                 }
                 inner.push((path, cluster));
             }
@@ -115,32 +97,23 @@ pub fn copy_file(
     let mut left = u64::from(entry.size);
     let mut runs = Runs::new(fat, entry.first_cluster);
     let cluster_bytes = fat.cluster_bytes() as usize;
-    let limit = u32::try_from(COPY_BYTES / cluster_bytes)
-        .unwrap_or(1)
-        .max(1);
+    let limit = u32::try_from(COPY_BYTES / cluster_bytes).unwrap_or(1).max(1);
     let mut buf = vec![0; limit as usize * cluster_bytes];
     let mut last = entry.first_cluster;
     while left > 0 {
         let Some(run) = runs.next(dev, limit)? else {
             let sector = fat.fat_entry(last).0;
-            return Err(FatError::Chain {
-                cluster: last,
-                sector,
-                fault: ChainFault::Short(left),
-            });
+            return Err(FatError::Chain { cluster: last, sector, fault: ChainFault::Short(left) });
         };
         let Some(lba) = fat.cluster_lba(run.first) else {
             break;
         };
-        let bytes = usize::try_from(left)
-            .unwrap_or(usize::MAX)
-            .min(run.count as usize * cluster_bytes);
+        let bytes = usize::try_from(left).unwrap_or(usize::MAX).min(run.count as usize * cluster_bytes);
         let (Some(read), true) = (buf.get_mut(..bytes.next_multiple_of(SECTOR)), bytes > 0) else {
             break;
         };
         dev.read(lba, read)?;
-        sink.write_all(read.get(..bytes).unwrap_or_default())
-            .map_err(FatError::Sink)?;
+        sink.write_all(read.get(..bytes).unwrap_or_default()).map_err(FatError::Sink)?;
         left -= bytes as u64;
         last = run.first + run.count - 1;
     }
@@ -151,11 +124,7 @@ pub fn copy_file(
 ///
 /// # Errors
 /// As [`copy_file`].
-pub fn read_file(
-    dev: &mut (impl BlockDevice + ?Sized),
-    fat: Fat32,
-    entry: &Entry,
-) -> Result<Vec<u8>, FatError> {
+pub fn read_file(dev: &mut (impl BlockDevice + ?Sized), fat: Fat32, entry: &Entry) -> Result<Vec<u8>, FatError> {
     let mut out = Vec::new();
     copy_file(dev, fat, entry, &mut out)?;
     Ok(out)

@@ -46,10 +46,7 @@ pub(super) struct FreeSpace {
 }
 
 /// Counts the free clusters and the longest run of them.
-pub(super) fn free_space(
-    dev: &mut (impl BlockDevice + ?Sized),
-    fat: Fat32,
-) -> Result<FreeSpace, FatError> {
+pub(super) fn free_space(dev: &mut (impl BlockDevice + ?Sized), fat: Fat32) -> Result<FreeSpace, FatError> {
     let (mut space, mut run) = (FreeSpace::default(), 0);
     scan(dev, fat, 0, &mut |_, link| {
         run = if link == Link::Free { run + 1 } else { 0 };
@@ -78,11 +75,7 @@ pub(super) fn find_run(
                 first = cluster;
             }
             have += 1;
-            if have == count {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            if have == count { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if have == count {
             return Ok(Some(Run { first, count }));
@@ -114,10 +107,7 @@ pub(super) fn find_scattered(
         }
         match runs.last_mut() {
             Some(run) if run.first + run.count == cluster => run.count += 1,
-            _ => runs.push(Run {
-                first: cluster,
-                count: 1,
-            }),
+            _ => runs.push(Run { first: cluster, count: 1 }),
         }
         left -= 1;
         skip = runs.last().is_some_and(|r| r.count >= piece);

@@ -8,8 +8,7 @@ use super::geometry::FIRST_CLUSTER;
 use super::read::{COPY_BYTES, dir_entries, path_parts};
 use super::search::{FreeSpace, find_run, find_scattered, free_space};
 use super::{
-    Entry, Fat32, FatError, FormatOptions, LongName, Run, ShortName, SlotCursor, Stamp, attribute,
-    check, format_card,
+    Entry, Fat32, FatError, FormatOptions, LongName, Run, ShortName, SlotCursor, Stamp, attribute, check, format_card,
 };
 use crate::block::{BlockDevice, Overlay, SECTOR, read_sector};
 use std::io::{self, Read};
@@ -60,14 +59,7 @@ impl<D: BlockDevice> CardWriter<D> {
     pub fn format(dev: D, options: &FormatOptions) -> Result<Self, FatError> {
         let mut dev = Overlay::new(dev);
         let fat = format_card(&mut dev, options)?;
-        Ok(Self {
-            dev,
-            fat,
-            hint: FIRST_CLUSTER,
-            free: fat.clusters - 1,
-            existed: false,
-            intact: true,
-        })
+        Ok(Self { dev, fat, hint: FIRST_CLUSTER, free: fat.clusters - 1, existed: false, intact: true })
     }
 
     /// Opens an existing card, which must have no errors.
@@ -80,24 +72,11 @@ impl<D: BlockDevice> CardWriter<D> {
         report.refuse_errors()?;
         let fat = report.fat;
         let hint = match fat.fs_info {
-            Some(lba) => {
-                parse_fs_info(&read_sector(&mut dev, lba)?).map_or(FIRST_CLUSTER, |(_, next)| next)
-            }
+            Some(lba) => parse_fs_info(&read_sector(&mut dev, lba)?).map_or(FIRST_CLUSTER, |(_, next)| next),
             None => FIRST_CLUSTER,
         };
-        let hint = if fat.contains(hint) {
-            hint
-        } else {
-            FIRST_CLUSTER
-        };
-        Ok(Self {
-            dev,
-            fat,
-            hint,
-            free: report.free_clusters,
-            existed: true,
-            intact: true,
-        })
+        let hint = if fat.contains(hint) { hint } else { FIRST_CLUSTER };
+        Ok(Self { dev, fat, hint, free: report.free_clusters, existed: true, intact: true })
     }
 
     /// The volume.
@@ -137,14 +116,9 @@ impl<D: BlockDevice> CardWriter<D> {
         self.usable()?;
         let parts = path_parts(path);
         let Some((name, folders)) = parts.split_last() else {
-            return Err(FatError::IsADirectory {
-                path: path.to_owned(),
-            });
+            return Err(FatError::IsADirectory { path: path.to_owned() });
         };
-        let short_size = u32::try_from(size).map_err(|_| FatError::TooLarge {
-            path: path.to_owned(),
-            bytes: size,
-        })?;
+        let short_size = u32::try_from(size).map_err(|_| FatError::TooLarge { path: path.to_owned(), bytes: size })?;
         let parent = self.folder(folders)?;
         let full = format!("/{}", parts.join("/"));
         let names = self.names_for(name, parent, &full)?;
@@ -154,9 +128,7 @@ impl<D: BlockDevice> CardWriter<D> {
         let first_cluster = runs.first().map_or(0, |r| r.first);
         let entry = Entry {
             short: names.bytes,
-            long: names
-                .needs_long
-                .then(|| LongName(name.encode_utf16().collect())),
+            long: names.needs_long.then(|| LongName(name.encode_utf16().collect())),
             attributes: attribute::ARCHIVE,
             nt_case: 0,
             first_cluster,
@@ -166,18 +138,12 @@ impl<D: BlockDevice> CardWriter<D> {
         };
         self.change(|w| {
             w.link(&runs)?;
-            w.enter(parent, &entry, &full)
-                .inspect_err(|_| w.intact = w.unlink(&runs).is_ok())
+            w.enter(parent, &entry, &full).inspect_err(|_| w.intact = w.unlink(&runs).is_ok())
         })?;
         if let (Layout::Contiguous, Some(run)) = (layout, runs.last()) {
             self.hint = run.first + run.count;
         }
-        Ok(Added {
-            path: full,
-            short_name: entry.short_name(),
-            first_cluster,
-            clusters,
-        })
+        Ok(Added { path: full, short_name: entry.short_name(), first_cluster, clusters })
     }
 
     /// Checks and writes the tables, and gives the device back.
@@ -203,18 +169,11 @@ impl<D: BlockDevice> CardWriter<D> {
     }
 
     fn usable(&self) -> Result<(), FatError> {
-        if self.intact {
-            Ok(())
-        } else {
-            Err(FatError::Interrupted)
-        }
+        if self.intact { Ok(()) } else { Err(FatError::Interrupted) }
     }
 
     /// Runs a change that leaves the pending tables incomplete if it fails, unless it says otherwise.
-    fn change<T>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, FatError>,
-    ) -> Result<T, FatError> {
+    fn change<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, FatError>) -> Result<T, FatError> {
         self.intact = false;
         let result = work(self);
         self.intact |= result.is_ok();
@@ -227,9 +186,7 @@ impl<D: BlockDevice> CardWriter<D> {
         let mut path = String::new();
         for part in parts {
             path = format!("{path}/{part}");
-            let existing = dir_entries(&mut self.dev, self.fat, at)?
-                .into_iter()
-                .find(|e| e.is_named(part));
+            let existing = dir_entries(&mut self.dev, self.fat, at)?.into_iter().find(|e| e.is_named(part));
             at = match existing {
                 Some(e) if e.is_directory() => e.first_cluster,
                 Some(_) => return Err(FatError::NotADirectory { path }),
@@ -254,9 +211,7 @@ impl<D: BlockDevice> CardWriter<D> {
             location: (0, 0),
         };
         let mut own = entry(names.bytes, first_cluster);
-        own.long = names
-            .needs_long
-            .then(|| LongName(name.encode_utf16().collect()));
+        own.long = names.needs_long.then(|| LongName(name.encode_utf16().collect()));
         let up = if parent == self.fat.root { 0 } else { parent };
         self.change(|w| {
             w.link(&runs)?;
@@ -267,8 +222,7 @@ impl<D: BlockDevice> CardWriter<D> {
                 sector[32..64].copy_from_slice(&entry(*b"..         ", up).encode());
                 w.dev.write(lba, &sector)?;
             }
-            w.enter(parent, &own, path)
-                .inspect_err(|_| w.intact = w.unlink(&runs).is_ok())
+            w.enter(parent, &own, path).inspect_err(|_| w.intact = w.unlink(&runs).is_ok())
         })?;
         self.hint = first_cluster + 1;
         Ok(first_cluster)
@@ -278,60 +232,34 @@ impl<D: BlockDevice> CardWriter<D> {
     fn names_for(&mut self, name: &str, parent: u32, path: &str) -> Result<ShortName, FatError> {
         let entries = dir_entries(&mut self.dev, self.fat, parent)?;
         if entries.iter().any(|e| e.is_named(name)) {
-            return Err(FatError::Exists {
-                path: path.to_owned(),
-            });
+            return Err(FatError::Exists { path: path.to_owned() });
         }
         ShortName::for_name(name, &|short| entries.iter().any(|e| e.short == *short))
     }
 
-    fn allocate(
-        &mut self,
-        path: &str,
-        clusters: u32,
-        layout: Layout,
-    ) -> Result<Vec<Run>, FatError> {
+    fn allocate(&mut self, path: &str, clusters: u32, layout: Layout) -> Result<Vec<Run>, FatError> {
         if clusters == 0 {
             return Ok(Vec::new());
         }
         let runs = match layout {
-            Layout::Contiguous => {
-                find_run(&mut self.dev, self.fat, self.hint, clusters)?.map(|r| vec![r])
-            }
+            Layout::Contiguous => find_run(&mut self.dev, self.fat, self.hint, clusters)?.map(|r| vec![r]),
             Layout::Scattered(piece) => find_scattered(&mut self.dev, self.fat, clusters, piece)?,
         };
         if let Some(runs) = runs {
             return Ok(runs);
         }
-        let FreeSpace {
-            clusters: free,
-            largest,
-        } = free_space(&mut self.dev, self.fat)?;
+        let FreeSpace { clusters: free, largest } = free_space(&mut self.dev, self.fat)?;
         let (path, needed) = (path.to_owned(), clusters);
         Err(if free < needed {
             FatError::Full { path, needed, free }
         } else {
-            FatError::NoRun {
-                path,
-                needed,
-                largest,
-                free,
-            }
+            FatError::NoRun { path, needed, largest, free }
         })
     }
 
     /// Streams the data into free clusters. The source has to have exactly `size` bytes.
-    fn copy_in(
-        &mut self,
-        path: &str,
-        size: u64,
-        source: &mut dyn Read,
-        runs: &[Run],
-    ) -> Result<(), FatError> {
-        let failed = |source| FatError::Source {
-            path: path.to_owned(),
-            source,
-        };
+    fn copy_in(&mut self, path: &str, size: u64, source: &mut dyn Read, runs: &[Run]) -> Result<(), FatError> {
+        let failed = |source| FatError::Source { path: path.to_owned(), source };
         let chunk = COPY_BYTES as u64;
         let mut buf = vec![0; COPY_BYTES];
         let mut left = size;
@@ -349,9 +277,9 @@ impl<D: BlockDevice> CardWriter<D> {
                 let (data, padding) = piece.split_at_mut(bytes);
                 source.read_exact(data).map_err(|e| {
                     failed(match e.kind() {
-                        io::ErrorKind::UnexpectedEof => io::Error::other(format!(
-                            "it ended {left} bytes early; it changed while it was copied"
-                        )),
+                        io::ErrorKind::UnexpectedEof => {
+                            io::Error::other(format!("it ended {left} bytes early; it changed while it was copied"))
+                        }
                         _ => e,
                     })
                 })?;
@@ -364,9 +292,9 @@ impl<D: BlockDevice> CardWriter<D> {
         }
         match source.read(&mut [0]).map_err(failed)? {
             0 => Ok(()),
-            _ => Err(failed(io::Error::other(format!(
-                "it has more than {size} bytes; it changed while it was copied"
-            )))),
+            _ => {
+                Err(failed(io::Error::other(format!("it has more than {size} bytes; it changed while it was copied"))))
+            }
         }
     }
 
@@ -399,8 +327,7 @@ impl<D: BlockDevice> CardWriter<D> {
             while cluster < end && self.fat.fat_entry(cluster).0 == lba {
                 let (_, at) = self.fat.fat_entry(cluster);
                 let kept = entry_at(&sector, at) & !ENTRY_MASK;
-                sector[at..at + 4]
-                    .copy_from_slice(&(kept | value(cluster) & ENTRY_MASK).to_le_bytes());
+                sector[at..at + 4].copy_from_slice(&(kept | value(cluster) & ENTRY_MASK).to_le_bytes());
                 cluster += 1;
             }
             let offset = lba - self.fat.fat_start(self.fat.active_fat.unwrap_or(0));
@@ -414,18 +341,14 @@ impl<D: BlockDevice> CardWriter<D> {
     /// Fills a cluster with zeros.
     fn blank(&mut self, cluster: u32) -> Result<(), FatError> {
         if let Some(lba) = self.fat.cluster_lba(cluster) {
-            self.dev
-                .write(lba, &vec![0; self.fat.cluster_bytes() as usize])?;
+            self.dev.write(lba, &vec![0; self.fat.cluster_bytes() as usize])?;
         }
         Ok(())
     }
 
     /// Writes an entry with its long name into a folder, which grows if need be.
     fn enter(&mut self, folder: u32, entry: &Entry, path: &str) -> Result<(), FatError> {
-        let mut raw = entry
-            .long
-            .as_ref()
-            .map_or_else(Vec::new, |l| encode_long(&l.0, &entry.short));
+        let mut raw = entry.long.as_ref().map_or_else(Vec::new, |l| encode_long(&l.0, &entry.short));
         raw.push(entry.encode());
         let mut places = self.find_places(folder, raw.len())?;
         if let Places::Grow { last_cluster, seen } = places {
@@ -444,11 +367,7 @@ impl<D: BlockDevice> CardWriter<D> {
         }
     }
 
-    fn write_slot(
-        &mut self,
-        (lba, at): (u32, u16),
-        bytes: &[u8; ENTRY_BYTES],
-    ) -> Result<(), FatError> {
+    fn write_slot(&mut self, (lba, at): (u32, u16), bytes: &[u8; ENTRY_BYTES]) -> Result<(), FatError> {
         let mut sector = read_sector(&mut self.dev, lba)?;
         if let Some(place) = sector.get_mut(usize::from(at)..usize::from(at) + ENTRY_BYTES) {
             place.copy_from_slice(bytes);
@@ -467,10 +386,7 @@ impl<D: BlockDevice> CardWriter<D> {
             past_end |= slot.is_end();
             if past_end && slots.len() == count {
                 // What follows the end may be anything: the place after the new entries has to say "end".
-                return Ok(Places::Found {
-                    slots,
-                    terminator: Some(slot.location),
-                });
+                return Ok(Places::Found { slots, terminator: Some(slot.location) });
             }
             if past_end || slot.is_deleted() {
                 slots.push(slot.location);
@@ -478,17 +394,11 @@ impl<D: BlockDevice> CardWriter<D> {
                 slots.clear();
             }
             if !past_end && slots.len() == count {
-                return Ok(Places::Found {
-                    slots,
-                    terminator: None,
-                });
+                return Ok(Places::Found { slots, terminator: None });
             }
         }
         Ok(if slots.len() == count {
-            Places::Found {
-                slots,
-                terminator: None,
-            }
+            Places::Found { slots, terminator: None }
         } else {
             Places::Grow { last_cluster, seen }
         })
@@ -500,12 +410,8 @@ impl<D: BlockDevice> CardWriter<D> {
         let clusters = bytes.div_ceil(self.fat.cluster_bytes());
         let added = u64::from(clusters) * u64::from(self.fat.cluster_bytes()) / ENTRY_BYTES as u64;
         if u64::from(seen) + added > u64::from(MAX_SLOTS) {
-            let folder = path
-                .rsplit_once('/')
-                .map_or("/", |(f, _)| if f.is_empty() { "/" } else { f });
-            return Err(FatError::DirectoryFull {
-                path: folder.to_owned(),
-            });
+            let folder = path.rsplit_once('/').map_or("/", |(f, _)| if f.is_empty() { "/" } else { f });
+            return Err(FatError::DirectoryFull { path: folder.to_owned() });
         }
         let mut end = last;
         for _ in 0..clusters {
@@ -513,13 +419,7 @@ impl<D: BlockDevice> CardWriter<D> {
             self.link(&runs)?;
             for run in runs {
                 self.blank(run.first)?;
-                self.set_entries(
-                    Run {
-                        first: end,
-                        count: 1,
-                    },
-                    |_| run.first,
-                )?;
+                self.set_entries(Run { first: end, count: 1 }, |_| run.first)?;
                 end = run.first;
             }
         }
@@ -528,12 +428,6 @@ impl<D: BlockDevice> CardWriter<D> {
 }
 
 enum Places {
-    Found {
-        slots: Vec<(u32, u16)>,
-        terminator: Option<(u32, u16)>,
-    },
-    Grow {
-        last_cluster: u32,
-        seen: u32,
-    },
+    Found { slots: Vec<(u32, u16)>, terminator: Option<(u32, u16)> },
+    Grow { last_cluster: u32, seen: u32 },
 }

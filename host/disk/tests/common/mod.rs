@@ -32,11 +32,7 @@ pub fn tool(name: &str) -> Option<Command> {
 #[track_caller]
 pub fn run(command: &mut Command) -> String {
     let out = command.output().unwrap();
-    let text = format!(
-        "{}{}",
-        String::from_utf8_lossy(&out.stdout),
-        String::from_utf8_lossy(&out.stderr)
-    );
+    let text = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     assert!(out.status.success(), "{command:?} failed:\n{text}");
     text
 }
@@ -65,10 +61,7 @@ impl SplitCard {
 
     pub fn create(path: &Path, sectors: u32) -> Self {
         let partition = FileDevice::create_new(path, sectors - Self::HEAD).unwrap();
-        Self {
-            head: MemDevice::new(Self::HEAD),
-            partition,
-        }
+        Self { head: MemDevice::new(Self::HEAD), partition }
     }
 }
 
@@ -92,26 +85,14 @@ impl BlockDevice for SplitCard {
 
 /// A blank card in memory.
 pub fn card(mb: u32, cluster_sectors: Option<u32>) -> CardWriter<MemDevice> {
-    let options = FormatOptions {
-        cluster_sectors,
-        label: "SSNAIL".into(),
-        serial: 0x1234_5678,
-        stamp: None,
-    };
+    let options = FormatOptions { cluster_sectors, label: "SSNAIL".into(), serial: 0x1234_5678, stamp: None };
     CardWriter::format(MemDevice::new(megabytes(mb)), &options).unwrap()
 }
 
 /// Adds a file and returns nothing but success.
 #[track_caller]
 pub fn put<D: BlockDevice>(w: &mut CardWriter<D>, path: &str, data: &[u8], layout: Layout) {
-    w.add(
-        path,
-        data.len() as u64,
-        Stamp::new(2026, 11, 30, 1, 2, 4),
-        &mut &data[..],
-        layout,
-    )
-    .unwrap();
+    w.add(path, data.len() as u64, Stamp::new(2026, 11, 30, 1, 2, 4), &mut &data[..], layout).unwrap();
 }
 
 /// Path, entry and content of every file.
