@@ -34,7 +34,7 @@ pub trait ReadMemory {
     fn check(&self, address: u32, length: u32) -> Result<(), Fault> {
         let fault = Fault { address, length };
         if length == 0 {
-            return Ok(());
+            return self.read(address, &mut []).map_err(|_| fault);
         }
         let last = address.checked_add(length - 1).ok_or(fault)?;
         let mut b = [0; 1];

@@ -160,7 +160,7 @@ fn round_words(words: &[u32; WORDS]) -> u32 {
         return kept;
     }
     let field = exponent + 149;
-    if field >= 254 && (field > 254 || kept >> 24 != 0) {
+    if field >= 254 {
         return 0x7F80_0000;
     }
     ((field as u32) << 23) + kept
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn cancellation_leaves_the_small_terms() {
         assert_eq!(exact(&[(1e30, 1e8), (1e-30, 1.0), (-1e30, 1e8)]), 1e-30);
-        assert_eq!(exact(&[(f32::MAX, f32::MAX), (1e-40, 1e-5), (-f32::MAX, f32::MAX)]).to_bits(), 1 & 0);
+        assert_eq!(exact(&[(f32::MAX, f32::MAX), (1e-40, 1e-5), (-f32::MAX, f32::MAX)]).to_bits(), 1);
         assert_eq!(exact(&[(1.0, -0.0)]).to_bits(), 0);
         assert_eq!(exact(&[(2.0, -3.0), (6.0, 1.0)]).to_bits(), 0);
     }
