@@ -110,7 +110,8 @@ const MEMORY: u32 = 0xA000;
 fn operand() -> impl Strategy<Value = u32> {
     prop_oneof![
         12 => (0..DATA_LEN / 4).prop_map(|i| DATA + 4 * i),
-        2 => (0..DATA_LEN).prop_map(|i| DATA + i),
+        // Even, so that a NaN is seen whole in one half of a word.
+        2 => (0..DATA_LEN / 2).prop_map(|i| DATA + 2 * i),
         3 => (0u8..4, 0u32..0x100).prop_map(|(r, o)| indirect(r) | (4 * o)),
         1 => prop_oneof![Just(MEMORY_BASE - 2), Just(MEMORY_BASE + MEMORY - 6), Just(MEMORY_BASE + MEMORY), any::<u32>()],
     ]

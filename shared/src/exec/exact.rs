@@ -211,7 +211,8 @@ mod tests {
             let (x, y) = (f32::from_bits(a), f32::from_bits(b));
             let want = (f64::from(x) * f64::from(y)) as f32;
             let got = exact(&[(x, y)]);
-            let same = got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan()) || (got == 0.0 && want == 0.0);
+            let same =
+                got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan()) || (got == 0.0 && want == 0.0);
             assert!(same, "{x:e} * {y:e}: {got:e} {want:e}");
         }
     }

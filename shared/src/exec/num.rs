@@ -200,11 +200,7 @@ mod tests {
     fn rounding_is_half_away_from_zero() {
         let mut rng = Rng::new(3);
         for i in 0..200_000u32 {
-            let x = if i < 2100 {
-                (i as f32 - 1050.0) / 4.0
-            } else {
-                f32::from_bits(rng.next_u32())
-            };
+            let x = if i < 2100 { (i as f32 - 1050.0) / 4.0 } else { f32::from_bits(rng.next_u32()) };
             assert_eq!(round_i8(x), x.round() as i8, "{x:e}");
         }
         assert_eq!(round_i8(0.499_999_97), 0);

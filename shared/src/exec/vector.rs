@@ -64,12 +64,7 @@ impl Executor {
         write_floats(memory, to, x)
     }
 
-    pub(super) fn map<M: Memory>(
-        &mut self,
-        i: &Instruction,
-        memory: &mut M,
-        work: &mut Work<'_>,
-    ) -> Result<(), Fault> {
+    pub(super) fn map<M: Memory>(&mut self, i: &Instruction, memory: &mut M, work: &mut Work<'_>) -> Result<(), Fault> {
         let (from, to) = (self.address(i.x), self.address(i.z));
         memory.check(from, bytes(self.n[0], 4))?;
         let halves = i.op == Opcode::Cvt16;
