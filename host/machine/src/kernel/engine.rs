@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Format, Numerics, Rows};
+use super::{Format, Level, Numerics, Room, Rows};
 use crate::memory::Memory;
 use crate::num::quantise::Activations;
 
@@ -23,13 +23,15 @@ pub struct Product {
 #[derive(Debug)]
 pub struct Engine {
     threads: usize,
+    level: Level,
+    room: Room,
 }
 
 impl Engine {
     /// An engine of `threads` threads, the caller among them.
     #[must_use]
     pub fn new(threads: usize) -> Self {
-        Self { threads: threads.max(1) }
+        Self { threads: threads.max(1), level: Level::best(), room: Room::default() }
     }
 
     /// Threads that share the work.
@@ -43,6 +45,7 @@ impl Engine {
         let length = product.row_bytes as u64 * out.len() as u64;
         let Some(weights) = memory.slice(product.weights, length) else { return };
         let Product { format, numerics, row_bytes, .. } = *product;
-        super::rows(&Rows { format, numerics, input, weights, row_bytes }, out);
+        let rows = Rows { format, numerics, input, weights, row_bytes };
+        super::rows(self.level, &rows, &mut self.room, out);
     }
 }

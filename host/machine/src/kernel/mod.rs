@@ -6,6 +6,8 @@
 pub mod attention;
 pub mod engine;
 pub mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 use ssnail_quant::GgmlType;
 
@@ -99,7 +101,60 @@ pub fn prepare(format: Format, numerics: Numerics, input: &mut Activations) {
     }
 }
 
-/// Computes `out[i] = row i * input`.
-pub fn rows(job: &Rows<'_>, out: &mut [f32]) {
-    portable::rows(job, out);
+/// An instruction set with kernels of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Whatever the compiler makes of plain Rust.
+    Portable,
+    /// AVX2 with F16C.
+    Avx2,
+    /// AVX-512 with VNNI.
+    Avx512,
+}
+
+impl Level {
+    /// The levels that this machine can run, the best last.
+    #[must_use]
+    pub fn available() -> Vec<Self> {
+        let mut levels = vec![Self::Portable];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c") {
+                levels.push(Self::Avx2);
+            }
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512vnni")
+            {
+                levels.push(Self::Avx512);
+            }
+        }
+        levels
+    }
+
+    /// The best level that this machine can run.
+    #[must_use]
+    pub fn best() -> Self {
+        Self::available().pop().unwrap_or(Self::Portable)
+    }
+}
+
+/// Room that a kernel needs, kept between calls.
+#[derive(Clone, Debug, Default)]
+pub struct Room {
+    /// Terms of the rows that are added up together.
+    terms: Vec<f32>,
+    /// A decoded row.
+    row: Vec<f32>,
+}
+
+/// Computes `out[i] = row i * input`. `level` must be one of [`Level::available`]; another computes as the portable one.
+pub fn rows(level: Level, job: &Rows<'_>, room: &mut Room, out: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if x86::rows(level, job, room, out) {
+        return;
+    }
+    let _ = level;
+    portable::rows(job, room, out);
 }

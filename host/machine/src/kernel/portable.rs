@@ -1,6 +1,6 @@
 //! Plain Rust for every machine; the definition that the other kernels are compared with.
 
-use super::{Format, Numerics, Rows};
+use super::{Format, Numerics, Room, Rows};
 use crate::decode;
 use crate::num::exact;
 use crate::num::half::{bf16_to_f32, f16_to_f32};
@@ -10,7 +10,7 @@ use crate::num::quantise::{Activations, BLOCK};
 pub const LANES: usize = 64;
 
 /// Computes `out[i] = row i * input`.
-pub fn rows(job: &Rows<'_>, out: &mut [f32]) {
+pub(super) fn rows(job: &Rows<'_>, room: &mut Room, out: &mut [f32]) {
     for (row, y) in job.weights.chunks_exact(job.row_bytes).zip(out) {
         *y = match (job.numerics, job.format) {
             (Numerics::Hardware, Format::Q8_0) => blocks::<34>(row, job.input, q8_sum),
@@ -21,20 +21,28 @@ pub fn rows(job: &Rows<'_>, out: &mut [f32]) {
             (Numerics::Float, Format::F32) => float_dot(row, job.input, f32_at),
             (Numerics::Float, Format::F16) => float_dot(row, job.input, f16_at),
             (Numerics::Float, Format::BF16) => float_dot(row, job.input, bf16_at),
-            (Numerics::Float, Format::Q8_0 | Format::Q4_0) | (_, Format::Other(_)) => decoded_dot(row, job),
+            (Numerics::Float, Format::Q8_0 | Format::Q4_0) | (_, Format::Other(_)) => {
+                decoded_dot(row, job, &mut room.row)
+            }
         };
     }
 }
 
-fn f32_at(b: [u8; 4]) -> f32 {
+/// One weight.
+#[inline(always)]
+pub(super) fn f32_at(b: [u8; 4]) -> f32 {
     f32::from_le_bytes(b)
 }
 
-fn f16_at(b: [u8; 2]) -> f32 {
+/// One weight.
+#[inline(always)]
+pub(super) fn f16_at(b: [u8; 2]) -> f32 {
     f16_to_f32(u16::from_le_bytes(b))
 }
 
-fn bf16_at(b: [u8; 2]) -> f32 {
+/// One weight.
+#[inline(always)]
+pub(super) fn bf16_at(b: [u8; 2]) -> f32 {
     bf16_to_f32(u16::from_le_bytes(b))
 }
 
@@ -100,12 +108,12 @@ fn fold(lanes: &mut [f32; LANES]) -> f32 {
 }
 
 /// A row of any other format: decoded to F32 first.
-fn decoded_dot(row: &[u8], job: &Rows<'_>) -> f32 {
-    let mut values = vec![0.0; job.input.x.len()];
-    decode::row(job.format, row, &mut values);
-    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+fn decoded_dot(row: &[u8], job: &Rows<'_>, values: &mut Vec<f32>) -> f32 {
+    values.resize(job.input.x.len(), 0.0);
+    decode::row(job.format, row, values);
+    let weights = bytemuck::cast_slice(values);
     match job.numerics {
-        Numerics::Hardware => exact_dot(&bytes, job.input, f32_at),
-        Numerics::Float => float_dot(&bytes, job.input, f32_at),
+        Numerics::Hardware => exact_dot(weights, job.input, f32::from_ne_bytes),
+        Numerics::Float => float_dot(weights, job.input, f32::from_ne_bytes),
     }
 }

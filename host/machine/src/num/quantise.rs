@@ -4,6 +4,8 @@ use super::half::{f16_to_f32, f32_to_f16};
 
 /// Elements in a quantised block.
 pub const BLOCK: usize = 32;
+/// Blocks are padded with zeros to a multiple of this, so that kernels may read them in groups.
+pub const GROUP: usize = 16;
 
 /// The input of a GEMV in the forms that its weights call for.
 #[derive(Clone, Debug, Default)]
@@ -48,5 +50,9 @@ impl Activations {
             self.sum.push(sum);
             self.scale.push(f16_to_f32(f32_to_f16(d)));
         }
+        let padded = self.scale.len().next_multiple_of(GROUP);
+        self.q.resize(padded * BLOCK, 0);
+        self.scale.resize(padded, 0.0);
+        self.sum.resize(padded, 0);
     }
 }

@@ -1,0 +1,159 @@
+//! Quantised rows with AVX-512 VNNI.
+//!
+//! A row gives one term per block, 16 blocks at a time and read in order; the terms of 16 rows are then transposed and
+//! added with the rows in the lanes, so that each row's sum keeps its order.
+
+use core::arch::x86_64::*;
+
+use super::avx512::{load, load_bytes, load_half, load_quarter, load_words, store, transpose};
+use crate::kernel::{Format, Rows};
+
+/// Rows, and blocks, that are worked on together.
+const WIDE: usize = 16;
+
+/// Hardware numerics of Q8_0 and Q4_0.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+pub(in crate::kernel) fn rows(job: &Rows<'_>, terms: &mut Vec<f32>, out: &mut [f32]) {
+    match job.format {
+        Format::Q8_0 => rows_of::<34, 7>(job, terms, out, |a, b| pair_q8(a, b)),
+        _ => rows_of::<18, 3>(job, terms, out, |a, b| pair_q4(a, b)),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+fn rows_of<const BYTES: usize, const OFFSET: u32>(
+    job: &Rows<'_>,
+    terms: &mut Vec<f32>,
+    out: &mut [f32],
+    pair: impl Fn(&[u8; BYTES], &[u8; BYTES]) -> __m512i,
+) {
+    let blocks = job.row_bytes / BYTES;
+    let stride = blocks.next_multiple_of(WIDE);
+    terms.resize(WIDE * stride, 0.0);
+    for (weights, out) in job.weights.chunks(WIDE * job.row_bytes).zip(out.chunks_mut(WIDE)) {
+        let room = terms.chunks_exact_mut(stride);
+        for (row, terms) in weights.chunks_exact(job.row_bytes).zip(room) {
+            let row = row.as_chunks::<BYTES>().0;
+            for (i, (blocks, terms)) in row.chunks(WIDE).zip(terms.as_chunks_mut().0).enumerate() {
+                terms16::<BYTES, OFFSET>(blocks, job, i, terms, &pair);
+            }
+        }
+        let mut sums = [0.0; WIDE];
+        store(&mut sums, sum_lanes(terms, stride, blocks));
+        out.copy_from_slice(&sums[..out.len()]);
+    }
+}
+
+/// The terms of up to 16 blocks, from block `16 * at` on: `F32(integer sum) * (weight scale * input scale)`. `pair` gives
+/// the weights of two blocks as unsigned bytes, which are too large by `2^OFFSET`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+fn terms16<const BYTES: usize, const OFFSET: u32>(
+    blocks: &[[u8; BYTES]],
+    job: &Rows<'_>,
+    at: usize,
+    terms: &mut [f32; WIDE],
+    pair: &impl Fn(&[u8; BYTES], &[u8; BYTES]) -> __m512i,
+) {
+    // The input is padded to whole groups of 16 blocks.
+    let q = &job.input.q.as_chunks::<64>().0[at * WIDE / 2..];
+    let zero = _mm512_setzero_si512();
+    let mut sums = [zero; 8];
+    if let Some(blocks) = blocks.first_chunk::<WIDE>() {
+        for i in 0..8 {
+            let w = pair(&blocks[2 * i], &blocks[2 * i + 1]);
+            sums[i] = _mm512_dpbusd_epi32(zero, w, quants(&q[i]));
+        }
+    } else {
+        for (i, two) in blocks.chunks(2).enumerate() {
+            // A missing second block is the first one again, against inputs that are zero.
+            let w = pair(&two[0], two.last().unwrap_or(&two[0]));
+            sums[i] = _mm512_dpbusd_epi32(zero, w, quants(&q[i]));
+        }
+    }
+    let scale = load(&job.input.scale.as_chunks().0[at]);
+    let sum = load_words(&job.input.sum.as_chunks().0[at]);
+    let sums = _mm512_sub_epi32(reduce(sums), _mm512_slli_epi32::<OFFSET>(sum));
+    let scale = _mm512_mul_ps(scales(blocks), scale);
+    store(terms, _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale));
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn quants(q: &[i8; 64]) -> __m512i {
+    load_bytes(bytemuck::cast_ref(q))
+}
+
+/// Signed bytes plus 128.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+fn pair_q8(a: &[u8; 34], b: &[u8; 34]) -> __m512i {
+    let [_, _, a @ ..] = a;
+    let [_, _, b @ ..] = b;
+    let both = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(load_half(a)), load_half(b));
+    _mm512_xor_si512(both, _mm512_set1_epi8(-128))
+}
+
+/// Nibbles, which are the weights plus 8: the low ones of 16 bytes, then the high ones.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+fn pair_q4(a: &[u8; 18], b: &[u8; 18]) -> __m512i {
+    let [_, _, a @ ..] = a;
+    let [_, _, b @ ..] = b;
+    let both = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(load_quarter(a)), load_quarter(b));
+    let twice = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 1, 0, 1, 2, 3, 2, 3), _mm512_castsi256_si512(both));
+    let shifted = _mm512_srlv_epi64(twice, _mm512_setr_epi64(0, 0, 4, 4, 0, 0, 4, 4));
+    _mm512_and_si512(shifted, _mm512_set1_epi8(15))
+}
+
+/// Eight vectors of two blocks' partial sums, eight lanes each, to the sums of 16 blocks in order.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn reduce(s: [__m512i; 8]) -> __m512i {
+    let two = |a, b| _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+    let four = |a, b| _mm512_add_epi32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+    let low = four(two(s[0], s[1]), two(s[2], s[3]));
+    let high = four(two(s[4], s[5]), two(s[6], s[7]));
+    // Lanes of 128 bits: even block, even, odd, odd.
+    let sums = _mm512_add_epi32(
+        _mm512_shuffle_i32x4::<0b10_00_10_00>(low, high),
+        _mm512_shuffle_i32x4::<0b11_01_11_01>(low, high),
+    );
+    _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15), sums)
+}
+
+/// The scales of up to 16 blocks; zero where there is no block.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+fn scales<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m512 {
+    let step = _mm512_set1_epi32(BYTES as i32);
+    let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let at = _mm512_mullo_epi32(lanes, step);
+    let mask = ((1u32 << blocks.len().min(WIDE)) - 1) as u16;
+    // SAFETY: a lane that is not masked reads the first four bytes of its block, which has more.
+    let words =
+        unsafe { _mm512_mask_i32gather_epi32::<1>(_mm512_setzero_si512(), mask, at, blocks.as_ptr().cast::<i32>()) };
+    _mm512_cvtph_ps(_mm512_cvtepi32_epi16(words))
+}
+
+/// Adds up the terms of 16 rows, `blocks` of them each, in order from the first.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn sum_lanes(terms: &[f32], stride: usize, blocks: usize) -> __m512 {
+    let mut sum = _mm512_setzero_ps();
+    for first in (0..blocks).step_by(WIDE) {
+        let mut tile = [sum; WIDE];
+        for (r, row) in terms.chunks_exact(stride).enumerate().take(WIDE) {
+            if let Some(part) = row[first..].first_chunk() {
+                tile[r] = load(part);
+            }
+        }
+        let columns = transpose(tile);
+        let count = WIDE.min(blocks - first);
+        for (b, column) in columns.iter().enumerate().take(count) {
+            sum = if first + b == 0 { *column } else { _mm512_add_ps(sum, *column) };
+        }
+    }
+    sum
+}
