@@ -1,0 +1,356 @@
+//! Tokenizer tables of an image: pieces, sorted index, priorities, byte table (spec section 5).
+
+use std::collections::HashMap;
+
+use ssnail_gguf::{Gguf, Vocab, token_type};
+use ssnail_shared::header::{NO_TOKEN, TOKENIZER_LOWERCASE, TOKENIZER_WIDE, TokenizerKind};
+
+use crate::error::ConvertError;
+use crate::model::Model;
+use crate::notes::Note;
+use ssnail_shared::header::Architecture;
+
+/// U+2581, which SentencePiece and WordPiece vocabularies write for a space.
+const SPACE_MARK: &[u8] = "\u{2581}".as_bytes();
+/// Texts that are special whatever their type says.
+const SPECIAL: [&[u8]; 8] = [b"<s>", b"</s>", b"<unk>", b"[CLS]", b"[SEP]", b"[PAD]", b"[UNK]", b"[MASK]"];
+/// Largest priority that still fits with 16 bits; all ones means none.
+const MAX_NARROW: u32 = 65534;
+
+/// The tables, ready to be placed, and the ids that the block and the header need.
+#[derive(Clone, Debug)]
+pub(crate) struct Tables {
+    pub(crate) kind: TokenizerKind,
+    pub(crate) flags: u8,
+    /// Rows of the embedding: tokens beyond the list have no text.
+    pub(crate) n_vocab: u32,
+    pub(crate) pieces: Vec<u8>,
+    pub(crate) index: Vec<u8>,
+    pub(crate) index_len: u32,
+    pub(crate) priorities: Vec<u8>,
+    pub(crate) byte_table: Vec<u8>,
+    pub(crate) begin: u32,
+    pub(crate) end: u32,
+    pub(crate) unknown: u32,
+    /// Header fields.
+    pub(crate) bos: u32,
+    pub(crate) eos: u32,
+}
+
+/// Builds the tables for a model from the vocabulary of its file.
+pub(crate) fn build(gguf: &Gguf<'_>, model: &Model, notes: &mut Vec<Note>) -> Result<Tables, ConvertError> {
+    let vocab = gguf.vocab()?;
+    let kind = match vocab.model {
+        Some("llama") | None => TokenizerKind::Spm,
+        Some("gpt2") => TokenizerKind::Bpe,
+        Some("bert") => TokenizerKind::WordPiece,
+        Some(other) => {
+            return Err(ConvertError::Unsupported {
+                what: format!("tokenizer.ggml.model = {other}"),
+                reason: "llama (SentencePiece), gpt2 (byte pairs) and bert (WordPiece) are known".into(),
+            });
+        }
+    };
+    let tokens = vocab.tokens.len();
+    if tokens == 0 {
+        return Err(ConvertError::NoVocabulary);
+    }
+    let rows = model.dims.vocab;
+    if tokens as u64 > u64::from(rows) {
+        return Err(ConvertError::TooManyTokens { tokens: tokens as u64, rows: u64::from(rows) });
+    }
+    if (tokens as u64) < u64::from(rows) {
+        notes.push(Note::PaddedVocabulary { tokens: tokens as u32, rows });
+    }
+
+    let unmap = byte_map();
+    let is_special: Vec<bool> = (0..tokens).map(|id| special(&vocab, id)).collect();
+    let mut pieces: Vec<Vec<u8>> =
+        (0..tokens).map(|id| if is_special[id] { Vec::new() } else { piece(kind, vocab.tokens[id], &unmap) }).collect();
+    let is_byte: Vec<bool> =
+        (0..tokens).map(|id| kind == TokenizerKind::Spm && byte_token(vocab.tokens[id]).is_some()).collect();
+
+    // Sorted by text, then id; the lowest id of equal texts stays.
+    let mut index: Vec<u32> =
+        (0..tokens as u32).filter(|&id| !is_byte[id as usize] && in_index(&pieces[id as usize])).collect();
+    index.sort_by(|&a, &b| pieces[a as usize].cmp(&pieces[b as usize]));
+    index.dedup_by(|b, a| pieces[*a as usize] == pieces[*b as usize]);
+    let by_text: HashMap<&[u8], u32> = index.iter().map(|&id| (pieces[id as usize].as_slice(), id)).collect();
+
+    let mut byte_table = [NO_TOKEN; 256];
+    for (byte, entry) in byte_table.iter_mut().enumerate() {
+        if let Some(&id) = by_text.get([byte as u8].as_slice()) {
+            *entry = id;
+        }
+    }
+    for id in 0..tokens {
+        if let (true, Some(byte)) = (is_byte[id] && !is_special[id], byte_token(vocab.tokens[id])) {
+            let entry = &mut byte_table[usize::from(byte)];
+            if *entry == NO_TOKEN {
+                *entry = id as u32;
+            }
+        }
+    }
+
+    let mut priorities = vec![NO_TOKEN; rows as usize];
+    match kind {
+        TokenizerKind::Bpe => bpe_priorities(gguf, &vocab, &unmap, &by_text, &mut priorities)?,
+        TokenizerKind::Spm => spm_priorities(&vocab, &index, &pieces, &mut priorities),
+        TokenizerKind::WordPiece => {}
+    }
+    if kind != TokenizerKind::WordPiece {
+        let orphans = orphans(kind, &index, &pieces, &by_text, &byte_table, &priorities);
+        if !orphans.is_empty() {
+            notes.push(Note::orphans(&orphans, &pieces));
+        }
+    }
+
+    let mut flags = if kind == TokenizerKind::WordPiece { TOKENIZER_LOWERCASE } else { 0 };
+    let largest = priorities.iter().copied().filter(|&p| p != NO_TOKEN).max().unwrap_or(0);
+    let wide = rows > MAX_NARROW || largest > MAX_NARROW;
+    if wide {
+        flags |= TOKENIZER_WIDE;
+    }
+    let priorities =
+        if wide { words(&priorities) } else { priorities.iter().flat_map(|&p| (p as u16).to_le_bytes()).collect() };
+    let ids = special_ids(&vocab, kind, model, notes)?;
+    pieces.resize(rows as usize, Vec::new());
+    Ok(Tables {
+        kind,
+        flags,
+        n_vocab: rows,
+        pieces: piece_table(&pieces),
+        index_len: index.len() as u32,
+        index: words(&index),
+        priorities,
+        byte_table: words(&byte_table),
+        begin: ids.begin,
+        end: ids.end,
+        unknown: ids.unknown,
+        bos: ids.bos,
+        eos: ids.eos,
+    })
+}
+
+fn words(list: &[u32]) -> Vec<u8> {
+    list.iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+/// Offsets relative to the table, one more than there are pieces, then the bytes.
+fn piece_table(pieces: &[Vec<u8>]) -> Vec<u8> {
+    let mut offset = 4 * (pieces.len() as u32 + 1);
+    let mut table = Vec::new();
+    for piece in pieces {
+        table.extend(offset.to_le_bytes());
+        offset = offset.saturating_add(piece.len() as u32);
+    }
+    table.extend(offset.to_le_bytes());
+    for piece in pieces {
+        table.extend_from_slice(piece);
+    }
+    table
+}
+
+/// Tokens that stand for no text.
+fn special(vocab: &Vocab<'_>, id: usize) -> bool {
+    let by_type =
+        matches!(vocab.token_types.get(id), Some(&(token_type::UNKNOWN | token_type::CONTROL | token_type::UNUSED)));
+    by_type || SPECIAL.contains(&vocab.tokens[id])
+}
+
+/// The bytes that a token prints.
+fn piece(kind: TokenizerKind, token: &[u8], unmap: &HashMap<char, u8>) -> Vec<u8> {
+    match kind {
+        TokenizerKind::Bpe => mapped(token, unmap).unwrap_or_else(|| token.to_vec()),
+        TokenizerKind::Spm => match byte_token(token) {
+            Some(byte) => vec![byte],
+            None => spaces(token),
+        },
+        TokenizerKind::WordPiece => spaces(token),
+    }
+}
+
+/// The byte of a token written `<0xNN>`.
+fn byte_token(token: &[u8]) -> Option<u8> {
+    let digits = token.strip_prefix(b"<0x")?.strip_suffix(b">")?;
+    if digits.len() != 2 || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+/// A copy with every space mark replaced by a space.
+fn spaces(token: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(token.len());
+    let mut rest = token;
+    while let Some((&first, tail)) = rest.split_first() {
+        if let Some(after) = rest.strip_prefix(SPACE_MARK) {
+            out.push(b' ');
+            rest = after;
+        } else {
+            out.push(first);
+            rest = tail;
+        }
+    }
+    out
+}
+
+/// The bytes behind GPT-2's printable characters; `None` if one of them is no such character.
+fn mapped(token: &[u8], unmap: &HashMap<char, u8>) -> Option<Vec<u8>> {
+    std::str::from_utf8(token).ok()?.chars().map(|c| unmap.get(&c).copied()).collect()
+}
+
+/// GPT-2's character of each byte, inverted: printable Latin-1 stands for itself, the 68 others are
+/// numbered from U+0100.
+fn byte_map() -> HashMap<char, u8> {
+    let mut next = 0x100;
+    (0..=255u8)
+        .map(|byte| {
+            let itself = matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF);
+            let c = if itself {
+                char::from(byte)
+            } else {
+                next += 1;
+                char::from_u32(next - 1).unwrap_or('?')
+            };
+            (c, byte)
+        })
+        .collect()
+}
+
+/// Only texts that a keyboard of the machine can type are looked up.
+fn in_index(piece: &[u8]) -> bool {
+    !piece.is_empty() && piece.iter().all(|b| matches!(b, 9 | 10 | 32..=126))
+}
+
+fn bpe_priorities(
+    gguf: &Gguf<'_>,
+    vocab: &Vocab<'_>,
+    unmap: &HashMap<char, u8>,
+    by_text: &HashMap<&[u8], u32>,
+    priorities: &mut [u32],
+) -> Result<(), ConvertError> {
+    for (rank, merge) in vocab.merges.iter().enumerate() {
+        // The first character may be a space itself in vocabularies that do not use the character map.
+        let space = merge.iter().skip(1).position(|&b| b == b' ').map(|at| at + 1);
+        let Some((left, right)) = space.and_then(|at| Some((merge.get(..at)?, merge.get(at + 1..)?))) else {
+            return Err(gguf
+                .bad_value(
+                    "tokenizer.ggml.merges",
+                    format!("merge {rank} is \"{}\": two texts with a space between expected", merge.escape_ascii()),
+                )
+                .into());
+        };
+        let (Some(mut text), Some(right)) = (mapped(left, unmap), mapped(right, unmap)) else { continue };
+        text.extend(right);
+        if let Some(&id) = by_text.get(text.as_slice())
+            && let Some(priority) = priorities.get_mut(id as usize)
+        {
+            *priority = (*priority).min(rank as u32);
+        }
+    }
+    Ok(())
+}
+
+fn spm_priorities(vocab: &Vocab<'_>, index: &[u32], pieces: &[Vec<u8>], priorities: &mut [u32]) {
+    let score = |id: u32| vocab.scores.get(id as usize).copied().unwrap_or(0.0);
+    let mut order: Vec<u32> = index.iter().copied().filter(|&id| pieces[id as usize].len() > 1).collect();
+    order.sort_by(|&a, &b| score(b).partial_cmp(&score(a)).unwrap_or(std::cmp::Ordering::Equal).then(a.cmp(&b)));
+    for (position, id) in order.into_iter().enumerate() {
+        priorities[id as usize] = position as u32;
+    }
+}
+
+/// Tokens of the index that no merge can make: their text is always split otherwise.
+fn orphans(
+    kind: TokenizerKind,
+    index: &[u32],
+    pieces: &[Vec<u8>],
+    by_text: &HashMap<&[u8], u32>,
+    byte_table: &[u32; 256],
+    priorities: &[u32],
+) -> Vec<u32> {
+    let known = |text: &[u8]| match text {
+        [byte] => byte_table[usize::from(*byte)] != NO_TOKEN,
+        _ => by_text.contains_key(text),
+    };
+    index
+        .iter()
+        .copied()
+        .filter(|&id| {
+            let text = pieces[id as usize].as_slice();
+            text.len() > 1
+                && match kind {
+                    TokenizerKind::Bpe => priorities[id as usize] == NO_TOKEN,
+                    _ => !(1..text.len()).any(|at| known(&text[..at]) && known(&text[at..])),
+                }
+        })
+        .collect()
+}
+
+struct Ids {
+    begin: u32,
+    end: u32,
+    unknown: u32,
+    bos: u32,
+    eos: u32,
+}
+
+fn special_ids(
+    vocab: &Vocab<'_>,
+    kind: TokenizerKind,
+    model: &Model,
+    notes: &mut Vec<Note>,
+) -> Result<Ids, ConvertError> {
+    let rows = model.dims.vocab;
+    // An id beyond the vocabulary is as good as none; the user hears of it.
+    let mut check = |key: &'static str, id: Option<u32>| match id {
+        Some(id) if id >= rows => {
+            notes.push(Note::IdOutsideVocabulary { key, id, rows });
+            None
+        }
+        id => id,
+    };
+    let bos = check("tokenizer.ggml.bos_token_id", vocab.bos);
+    let eos = check("tokenizer.ggml.eos_token_id", vocab.eos);
+    let unknown = check("tokenizer.ggml.unknown_token_id", vocab.unknown);
+    let cls = check("tokenizer.ggml.cls_token_id", vocab.cls);
+    let separator = check("tokenizer.ggml.seperator_token_id", vocab.separator);
+    let by_text = |text: &[u8]| vocab.tokens.iter().position(|t| *t == text).map(|id| id as u32);
+    let inside = |id: u32| if id < rows { id } else { NO_TOKEN };
+
+    let wants_bos = vocab.add_bos.unwrap_or(kind == TokenizerKind::Spm);
+    let (begin, end) = if kind == TokenizerKind::WordPiece {
+        let need = |id: Option<u32>, text: &'static str, key: &str| {
+            id.or_else(|| by_text(text.as_bytes())).ok_or_else(|| ConvertError::Key {
+                key: key.into(),
+                reason: format!("it is missing or outside the vocabulary, and there is no token {text}"),
+            })
+        };
+        (
+            need(cls.or(bos), "[CLS]", "tokenizer.ggml.cls_token_id")?,
+            need(separator.or(eos), "[SEP]", "tokenizer.ggml.seperator_token_id")?,
+        )
+    } else {
+        let begin = match kind {
+            TokenizerKind::Spm => bos.or(if vocab.bos.is_none() { Some(inside(1)) } else { None }),
+            _ => bos,
+        };
+        (if wants_bos { begin.unwrap_or(NO_TOKEN) } else { NO_TOKEN }, NO_TOKEN)
+    };
+    // Without a key: 1 and 2 as ever, but for gpt2 its own end-of-text where the vocabulary has it, and
+    // nothing where it has not: an ordinary token must not end a text.
+    let default_eos = match model.architecture() {
+        Architecture::Gpt2 if vocab.eos.is_none() => inside(50256),
+        Architecture::Llama if vocab.eos.is_none() => inside(2),
+        Architecture::Bert => 2,
+        _ => NO_TOKEN,
+    };
+    Ok(Ids {
+        begin,
+        end,
+        unknown: unknown.or_else(|| by_text(b"[UNK]")).unwrap_or(0),
+        bos: bos.unwrap_or(1),
+        eos: eos.unwrap_or(default_eos),
+    })
+}
