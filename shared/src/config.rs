@@ -75,7 +75,7 @@ impl Config {
         let mut config = Self::default();
         let mut bad = None;
         let mut number = 0u16;
-        for line in text.split(|&b| b == b'\n' || b == b'\r') {
+        for line in text.split(|&b| b == b'\n') {
             number = number.saturating_add(1);
             let line = line.trim_ascii();
             if line.is_empty() || line[0] == b'#' {

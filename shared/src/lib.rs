@@ -11,6 +11,7 @@
 pub mod catalogue;
 pub mod command;
 pub mod config;
+pub mod exec;
 pub mod fold;
 pub mod header;
 pub mod isa;

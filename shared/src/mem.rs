@@ -27,6 +27,20 @@ pub trait ReadMemory {
     /// A [`Fault`] where any byte lies outside; `out` is then unspecified.
     fn read(&self, address: u32, out: &mut [u8]) -> Result<(), Fault>;
 
+    /// Whether `length` bytes from `address` on exist. As it stands for memory without holes: it asks for both ends.
+    ///
+    /// # Errors
+    /// A [`Fault`] with this address and length.
+    fn check(&self, address: u32, length: u32) -> Result<(), Fault> {
+        let fault = Fault { address, length };
+        if length == 0 {
+            return self.read(address, &mut []).map_err(|_| fault);
+        }
+        let last = address.checked_add(length - 1).ok_or(fault)?;
+        let mut b = [0; 1];
+        self.read(address, &mut b).and_then(|()| self.read(last, &mut b)).map_err(|_| fault)
+    }
+
     /// One byte.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The command line: one variant per subcommand, each with its own module in [`crate::commands`].
 
-use crate::commands::completions;
+use crate::commands::{chat, completions, disasm, embed, fetch, findmodels, run};
 use crate::exit::Outcome;
 use clap::{Parser, Subcommand};
 
@@ -24,6 +24,18 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Run a model once on a prompt
+    Run(run::Args),
+    /// Talk to a model
+    Chat(chat::Args),
+    /// Print the vectors of texts (encoder images)
+    Embed(embed::Args),
+    /// Print the script of an image
+    Disasm(disasm::Args),
+    /// Search Hugging Face for models that fit
+    Findmodels(findmodels::Args),
+    /// Download a model
+    Fetch(fetch::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -35,6 +47,12 @@ impl Command {
     /// Whatever the command's own module says; [`crate::exit`] turns it into an exit code.
     pub fn run(&self) -> anyhow::Result<Outcome> {
         match self {
+            Self::Run(args) => run::run(args),
+            Self::Chat(args) => chat::run(args),
+            Self::Embed(args) => embed::run(args),
+            Self::Disasm(args) => disasm::run(args),
+            Self::Findmodels(args) => findmodels::run(args),
+            Self::Fetch(args) => fetch::run(args),
             Self::Completions(args) => completions::run(args),
         }
     }

@@ -61,11 +61,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 pub fn usage(error: &clap::Error) -> ExitCode {
     // A closed pipe (`ssnail --help | head -1`) is no reason to complain.
     let _ = error.print();
-    if error.use_stderr() {
-        ExitCode::from(2)
-    } else {
-        ExitCode::SUCCESS
-    }
+    if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }
 
 /// The exit code of a finished command; an error is printed as one line with its causes.
@@ -76,21 +72,14 @@ pub fn finish(result: anyhow::Result<Outcome>) -> ExitCode {
         Err(error) if closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             out::note(format_args!("ssnail: {}", chain(error.as_ref())));
-            ExitCode::from(if error.chain().any(|cause| cause.is::<Refused>()) {
-                1
-            } else {
-                2
-            })
+            ExitCode::from(if error.chain().any(|cause| cause.is::<Refused>()) { 1 } else { 2 })
         }
     }
 }
 
 fn closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        cause
-            .downcast_ref::<io::Error>()
-            .and_then(io::Error::get_ref)
-            .is_some_and(|inner| inner.is::<StdoutClosed>())
+        cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref).is_some_and(|inner| inner.is::<StdoutClosed>())
     })
 }
 

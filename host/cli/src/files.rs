@@ -14,10 +14,7 @@ use tempfile::{Builder, NamedTempFile};
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     if is_dash(path) {
         let mut bytes = Vec::new();
-        io::stdin()
-            .lock()
-            .read_to_end(&mut bytes)
-            .context("cannot read standard input")?;
+        io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
         return Ok(bytes);
     }
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
@@ -30,16 +27,11 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 pub fn read_text(path: &Path) -> Result<String> {
     let text = match String::from_utf8(read(path)?) {
         Ok(text) => text,
-        Err(error) => bail!(
-            "{} is not UTF-8 text: wrong byte at offset {}",
-            path.display(),
-            error.utf8_error().valid_up_to()
-        ),
+        Err(error) => {
+            bail!("{} is not UTF-8 text: wrong byte at offset {}", path.display(), error.utf8_error().valid_up_to())
+        }
     };
-    Ok(text
-        .strip_prefix('\u{feff}')
-        .map(str::to_owned)
-        .unwrap_or(text))
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 /// True for `-`, standard input or output.
@@ -68,9 +60,7 @@ impl Output {
     /// The folder does not exist or cannot be written; the message names the path.
     pub fn create(path: &Path) -> Result<Self> {
         if is_dash(path) {
-            return Ok(Self {
-                target: Target::Stdout(out::stdout()),
-            });
+            return Ok(Self { target: Target::Stdout(out::stdout()) });
         }
         let cannot = || format!("cannot write {}", path.display());
         // A symbolic link stays one: what it points at is replaced.
@@ -80,13 +70,8 @@ impl Output {
                 bail!("{}: it is a folder", cannot());
             }
             if !meta.is_file() {
-                let file = File::options()
-                    .write(true)
-                    .open(&real)
-                    .with_context(cannot)?;
-                return Ok(Self {
-                    target: Target::Direct(file, real),
-                });
+                let file = File::options().write(true).open(&real).with_context(cannot)?;
+                return Ok(Self { target: Target::Direct(file, real) });
             }
         }
         let folder = match real.parent() {
@@ -101,9 +86,7 @@ impl Output {
         }
         let file = builder.tempfile_in(folder).with_context(cannot)?;
         let litter = interrupt::Litter::new(file.path());
-        Ok(Self {
-            target: Target::Temporary(file, real, litter),
-        })
+        Ok(Self { target: Target::Temporary(file, real, litter) })
     }
 
     /// Makes the output appear under its name, replacing what was there.
@@ -113,15 +96,11 @@ impl Output {
     pub fn commit(self) -> Result<()> {
         match self.target {
             Target::Stdout(mut stdout) => Ok(stdout.flush()?),
-            Target::Direct(mut file, path) => file
-                .flush()
-                .with_context(|| format!("cannot write {}", path.display())),
+            Target::Direct(mut file, path) => file.flush().with_context(|| format!("cannot write {}", path.display())),
             Target::Temporary(file, path, litter) => {
                 let cannot = || format!("cannot write {}", path.display());
                 file.as_file().sync_all().with_context(cannot)?;
-                file.persist(&path)
-                    .map_err(|error| error.error)
-                    .with_context(cannot)?;
+                file.persist(&path).map_err(|error| error.error).with_context(cannot)?;
                 drop(litter);
                 Ok(())
             }
@@ -134,9 +113,7 @@ impl Write for Output {
         match &mut self.target {
             Target::Stdout(stdout) => stdout.write(bytes),
             Target::Direct(file, _) => file.write(bytes),
-            Target::Temporary(file, path, _) => {
-                file.write(bytes).map_err(|error| named(&error, path))
-            }
+            Target::Temporary(file, path, _) => file.write(bytes).map_err(|error| named(&error, path)),
         }
     }
 
@@ -150,10 +127,7 @@ impl Write for Output {
 }
 
 fn named(error: &io::Error, path: &Path) -> io::Error {
-    io::Error::new(
-        error.kind(),
-        format!("cannot write {}: {error}", path.display()),
-    )
+    io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
 }
 
 /// Temporary files are private; the finished file has the permissions of the one it replaces,

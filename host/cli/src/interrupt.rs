@@ -1,5 +1,6 @@
 //! Ctrl-C and termination. Outside a conversation the process ends at once and leaves no
-//! temporary file behind; inside one (see [`listen`]) the first Ctrl-C only asks to stop.
+//! temporary file behind; while something runs that can stop by itself (see [`listen`]), the first
+//! Ctrl-C only asks it to.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -7,9 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Temporary files that exist now.
 static LITTER: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-/// True while somebody polls [`take`].
+/// True while a [`Listening`] lives.
 static LISTENING: AtomicBool = AtomicBool::new(false);
-/// Requests since the last [`take`].
+/// Requests since it began.
 static REQUESTS: AtomicU32 = AtomicU32::new(0);
 
 /// Status of a process that Ctrl-C ended, as shells report it.
@@ -34,6 +35,30 @@ fn leave() -> ! {
         }
     }
     std::process::exit(INTERRUPTED)
+}
+
+/// While this value lives, Ctrl-C is a request that can be asked for.
+#[derive(Debug)]
+pub struct Listening(());
+
+/// Begins to listen; requests from before are forgotten.
+pub fn listen() -> Listening {
+    REQUESTS.store(0, Ordering::SeqCst);
+    LISTENING.store(true, Ordering::SeqCst);
+    Listening(())
+}
+
+impl Listening {
+    /// True once Ctrl-C was pressed.
+    pub fn requested(&self) -> bool {
+        REQUESTS.load(Ordering::SeqCst) > 0
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        LISTENING.store(false, Ordering::SeqCst);
+    }
 }
 
 /// A temporary file that must not outlive the process; registered while this value lives.

@@ -5,9 +5,14 @@ mod args;
 mod commands;
 mod exit;
 mod files;
+mod hub;
+mod image;
 mod interrupt;
 mod out;
 mod progress;
+mod sampling;
+mod stream;
+mod vocabulary;
 
 use clap::Parser;
 use std::process::ExitCode;

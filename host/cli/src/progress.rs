@@ -9,9 +9,7 @@ pub fn bytes(title: &'static str, total: u64) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template(
-        "{msg:12} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
-    );
+    let style = ProgressStyle::with_template("{msg:12} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
     if let Ok(style) = style {
         bar.set_style(style);
     }

@@ -6,22 +6,12 @@ use support::Test;
 
 #[test]
 fn help_goes_to_standard_output_and_ends_with_status_0() {
-    Test::new()
-        .arg("--help")
-        .status(0)
-        .stdout_contains("ssnail COMMAND --help")
-        .stderr("")
-        .run();
+    Test::new().arg("--help").status(0).stdout_contains("ssnail COMMAND --help").stderr("").run();
 }
 
 #[test]
 fn a_wrong_option_ends_with_status_2() {
-    Test::new()
-        .arg("--frobnicate")
-        .status(2)
-        .stderr_contains("--frobnicate")
-        .stdout("")
-        .run();
+    Test::new().arg("--frobnicate").status(2).stderr_contains("--frobnicate").stdout("").run();
 }
 
 #[test]
@@ -41,20 +31,14 @@ fn a_closed_pipe_ends_quietly() {
         .stderr(Stdio::piped())
         .output()
         .unwrap();
-    assert_eq!(
-        (output.status.code(), output.stderr.as_slice()),
-        (Some(0), &b""[..])
-    );
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_behind_standard_output_is_an_error() {
     use std::process::{Command, Stdio};
-    let full = std::fs::File::options()
-        .write(true)
-        .open("/dev/full")
-        .unwrap();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let output = Command::new(support::ssnail())
         .args(["completions", "bash"])
         .stdout(full)

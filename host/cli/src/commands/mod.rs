@@ -3,4 +3,10 @@
 //! A command prints results through [`crate::out`], notes to standard error through
 //! [`crate::out::note`], and writes files through [`crate::files`].
 
+pub mod chat;
 pub mod completions;
+pub mod disasm;
+pub mod embed;
+pub mod fetch;
+pub mod findmodels;
+pub mod run;

@@ -14,10 +14,8 @@ pub fn ssnail() -> PathBuf {
 
 /// The test data, if it is there: `SSNAIL_DATA` or the folder beside the project.
 pub fn data() -> Option<PathBuf> {
-    let path = std::env::var_os("SSNAIL_DATA").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
-        PathBuf::from,
-    );
+    let path = std::env::var_os("SSNAIL_DATA")
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")), PathBuf::from);
     if path.join("models").is_dir() {
         return Some(path);
     }
@@ -113,13 +111,7 @@ impl Test {
         let mut command = Command::new(ssnail());
         command.args(&self.args).current_dir(self.folder.path());
         // The environment of whoever runs the tests must not change them.
-        for key in [
-            "HF_TOKEN",
-            "HF_TOKEN_PATH",
-            "HF_ENDPOINT",
-            "HTTP_PROXY",
-            "HTTPS_PROXY",
-        ] {
+        for key in ["HF_TOKEN", "HF_TOKEN_PATH", "HF_ENDPOINT", "HTTP_PROXY", "HTTPS_PROXY"] {
             command.env_remove(key).env_remove(key.to_lowercase());
         }
         command.env("HF_HOME", self.folder.path().join("no-hf-home"));
@@ -133,29 +125,18 @@ impl Test {
         use std::io::Write;
         let mut command = self.command();
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.stdin(if self.stdin.is_some() {
-            Stdio::piped()
-        } else {
-            Stdio::null()
-        });
+        command.stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
         let mut child = command.spawn().unwrap();
-        let writer = self
-            .stdin
-            .clone()
-            .zip(child.stdin.take())
-            .map(|(text, mut stdin)| {
-                // A thread of its own: the program may answer before it has read everything.
-                std::thread::spawn(move || drop(stdin.write_all(&text)))
-            });
+        let writer = self.stdin.clone().zip(child.stdin.take()).map(|(text, mut stdin)| {
+            // A thread of its own: the program may answer before it has read everything.
+            std::thread::spawn(move || drop(stdin.write_all(&text)))
+        });
         let output = child.wait_with_output().unwrap();
         if let Some(writer) = writer {
             writer.join().unwrap();
         }
         self.check(&output);
-        Ran {
-            output,
-            folder: self.folder,
-        }
+        Ran { output, folder: self.folder }
     }
 
     #[track_caller]
@@ -175,16 +156,10 @@ impl Test {
             assert_eq!(&stderr, text, "standard error{shown}");
         }
         for part in &self.stdout_parts {
-            assert!(
-                stdout.contains(part),
-                "standard output lacks {part:?}{shown}"
-            );
+            assert!(stdout.contains(part), "standard output lacks {part:?}{shown}");
         }
         for part in &self.stderr_parts {
-            assert!(
-                stderr.contains(part),
-                "standard error lacks {part:?}{shown}"
-            );
+            assert!(stderr.contains(part), "standard error lacks {part:?}{shown}");
         }
     }
 }

@@ -1,0 +1,79 @@
+//! Lines of input: edited on a terminal, as they come from a pipe.
+
+use crate::out;
+use anyhow::{Context, Result, anyhow};
+use rustyline::DefaultEditor;
+use rustyline::error::ReadlineError;
+use std::io::{self, BufRead, IsTerminal, Write};
+
+const PROMPT: &str = "> ";
+
+/// Where lines come from.
+pub enum Lines {
+    /// A person at a terminal.
+    Terminal(Box<DefaultEditor>),
+    /// A pipe or a file: no prompts, no editing.
+    Pipe,
+}
+
+impl Lines {
+    /// Standard input, as what it is.
+    ///
+    /// # Errors
+    /// The terminal refuses to be edited on.
+    pub fn new() -> Result<Self> {
+        if io::stdin().is_terminal() && io::stdout().is_terminal() {
+            let editor = DefaultEditor::new().context("cannot edit on this terminal")?;
+            return Ok(Self::Terminal(Box::new(editor)));
+        }
+        Ok(Self::Pipe)
+    }
+
+    /// True if a person is there.
+    pub fn is_interactive(&self) -> bool {
+        matches!(self, Self::Terminal(_))
+    }
+
+    /// The next line without its end; `None` at the end of the input.
+    ///
+    /// # Errors
+    /// The input cannot be read.
+    pub fn next(&mut self) -> Result<Option<String>> {
+        match self {
+            Self::Terminal(editor) => from_terminal(editor),
+            Self::Pipe => from_pipe(),
+        }
+    }
+}
+
+fn from_terminal(editor: &mut DefaultEditor) -> Result<Option<String>> {
+    loop {
+        match editor.readline(PROMPT) {
+            Ok(line) => {
+                // A history that is full or refuses is no reason to stop.
+                let _ = editor.add_history_entry(&line);
+                return Ok(Some(line));
+            }
+            Err(ReadlineError::Interrupted) => match editor.readline("Leave? [y/N] ") {
+                Ok(answer) if !["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()) => {}
+                _ => return Ok(None),
+            },
+            Err(ReadlineError::Eof) => {
+                writeln!(out::stdout())?;
+                return Ok(None);
+            }
+            Err(error) => return Err(anyhow!(error)).context("cannot read from the terminal"),
+        }
+    }
+}
+
+fn from_pipe() -> Result<Option<String>> {
+    let mut bytes = Vec::new();
+    let count = io::stdin().lock().read_until(b'\n', &mut bytes).context("cannot read standard input")?;
+    if count == 0 {
+        return Ok(None);
+    }
+    let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    Ok(Some(String::from_utf8_lossy(line).into_owned()))
+}

@@ -1,0 +1,121 @@
+//! Opening images: read, checked, loaded through the load port; and the options of the machine that runs them.
+
+use crate::exit::Refuse;
+use crate::{files, progress};
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+use ssnail_machine::image::{self, ImageError};
+use ssnail_machine::{Accelerator, Options};
+use ssnail_shared::header::Header;
+use ssnail_shared::map::PAYLOAD;
+use ssnail_shared::mem::SliceMemory;
+use std::path::Path;
+
+/// The rules of the arithmetic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Numerics {
+    /// F32 with exact functions: fast, close to other runtimes
+    Float,
+    /// Bit for bit what the core computes
+    Hardware,
+}
+
+impl From<Numerics> for ssnail_machine::Numerics {
+    fn from(numerics: Numerics) -> Self {
+        match numerics {
+            Numerics::Float => Self::Float,
+            Numerics::Hardware => Self::Hardware,
+        }
+    }
+}
+
+/// Options of the machine.
+#[derive(Debug, clap::Args)]
+pub struct MachineArgs {
+    /// Rules of the arithmetic
+    #[arg(long, value_enum, default_value = "float", value_name = "RULES")]
+    numerics: Numerics,
+    /// Threads that multiply
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: u16,
+    /// Instructions that one run may take
+    #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    max_instructions: u64,
+}
+
+impl MachineArgs {
+    /// As the machine takes them.
+    pub fn options(&self) -> Options {
+        Options {
+            numerics: self.numerics.into(),
+            threads: usize::from(self.threads),
+            max_instructions: self.max_instructions,
+        }
+    }
+}
+
+/// An image file in memory, not loaded into a machine.
+pub struct ImageFile {
+    /// Its bytes, as long as the header says.
+    pub bytes: Vec<u8>,
+    /// Its header.
+    pub header: Header,
+}
+
+impl ImageFile {
+    /// Reads and checks an image; `-` reads standard input.
+    ///
+    /// # Errors
+    /// An error where the file cannot be read, a refusal where it is no (whole) image.
+    pub fn read(path: &Path) -> Result<Self> {
+        Self::check(files::read(path)?, path)
+    }
+
+    /// Checks an image that was read already.
+    ///
+    /// # Errors
+    /// A refusal naming the file.
+    pub fn check(bytes: Vec<u8>, path: &Path) -> Result<Self> {
+        let header = checked(&bytes).refuse().with_context(|| path.display().to_string())?;
+        Ok(Self { bytes, header })
+    }
+
+    /// The payload at its address, to read tables from.
+    pub fn memory(&self) -> SliceMemory<&[u8]> {
+        let start = self.bytes.len().saturating_sub(self.header.payload_len as usize);
+        SliceMemory::new(PAYLOAD, self.bytes.get(start..).unwrap_or_default())
+    }
+}
+
+/// The header; a GGUF file given by mistake is told what to do with it.
+fn checked(bytes: &[u8]) -> Result<Header, NotAnImage> {
+    if bytes.starts_with(b"GGUF") {
+        return Err(NotAnImage::Gguf);
+    }
+    Ok(image::check(bytes)?)
+}
+
+#[derive(Debug, thiserror::Error)]
+enum NotAnImage {
+    #[error("this is a GGUF file: make an image of it first, with ssnail convert")]
+    Gguf,
+    #[error(transparent)]
+    Image(#[from] ImageError),
+}
+
+/// Reads an image and loads it into a machine, with a progress bar.
+///
+/// # Errors
+/// As [`ImageFile::read`], and a refusal where loading fails.
+pub fn load(path: &Path, args: &MachineArgs) -> Result<Accelerator> {
+    let file = ImageFile::read(path)?;
+    let bar = progress::bytes("load", file.bytes.len() as u64);
+    let loaded = Accelerator::load(&file.bytes, &args.options(), |sent| bar.set_position(sent));
+    bar.finish_and_clear();
+    loaded.refuse().with_context(|| path.display().to_string())
+}
+
+/// The description, as far as it is text.
+pub fn description(header: &Header) -> String {
+    String::from_utf8_lossy(header.description_bytes()).chars().filter(|c| !c.is_control()).collect()
+}

@@ -1,0 +1,66 @@
+//! The vocabulary of an image: from text to ids and back, by the tables that the MEGA65 uses as well.
+
+use crate::exit::Refuse;
+use anyhow::Result;
+use ssnail_shared::header::Header;
+use ssnail_shared::mem::ReadMemory;
+use ssnail_shared::tokenizer::{Encoded, Error, Place, Rules, Tables, WORDS_PER_BYTE, encode};
+
+/// Bytes that a text may grow by before it is looked up: SentencePiece's space, folded characters.
+const ROOM: usize = 16;
+/// Folding makes at most this many bytes of one.
+const GROWTH: usize = 4;
+
+/// The tables of an image that lies in `memory`.
+pub struct Vocabulary<'m, M> {
+    tables: Tables<'m, M>,
+}
+
+impl<'m, M: ReadMemory> Vocabulary<'m, M> {
+    /// Finds and checks the tables.
+    ///
+    /// # Errors
+    /// A refusal that names the damaged field.
+    pub fn open(memory: &'m M, header: &Header) -> Result<Self> {
+        Ok(Self { tables: Tables::open(memory, header).refuse()? })
+    }
+
+    /// Ids of a text, and the bytes that no token stands for.
+    ///
+    /// # Errors
+    /// A refusal where a table is damaged.
+    pub fn encode(&mut self, text: &[u8], place: Place, rules: Rules) -> Result<(Vec<u32>, Encoded)> {
+        let slots = text.len().saturating_mul(GROWTH) + ROOM;
+        let mut scratch = vec![0; slots * WORDS_PER_BYTE as usize];
+        let mut ids = Vec::new();
+        let encoded = encode(&mut self.tables, text, place, rules, scratch.as_mut_slice(), |id| {
+            ids.push(id);
+            Ok(())
+        });
+        Ok((ids, encoded.refuse()?))
+    }
+
+    /// Bytes of a token; none for control tokens and for rows of the matrix that have no token.
+    ///
+    /// # Errors
+    /// A refusal where a table is damaged.
+    pub fn piece(&self, id: u32) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        match self.tables.piece(id, |part| bytes.extend_from_slice(part)) {
+            Ok(()) | Err(Error::NoSuchToken { .. }) => Ok(bytes),
+            Err(error) => Err(error).refuse(),
+        }
+    }
+
+    /// Text of some tokens; bytes that are no characters become U+FFFD.
+    ///
+    /// # Errors
+    /// As [`Vocabulary::piece`].
+    pub fn text(&self, ids: &[u32]) -> Result<String> {
+        let mut bytes = Vec::new();
+        for &id in ids {
+            bytes.extend(self.piece(id)?);
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}

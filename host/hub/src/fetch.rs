@@ -1,0 +1,387 @@
+//! Bringing one GGUF file home: resumed after a break, checked, whole under its name or not at all.
+
+use crate::api::{self, RemoteFile};
+use crate::client::{Reply, broken};
+use crate::names::{self, Model};
+use crate::partial::{Partial, Version};
+use crate::retry::Failure;
+use crate::source::Source;
+use crate::{Client, HubError, Result, Url};
+use sha2::{Digest, Sha256};
+use ssnail_gguf::Gguf;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes read at a time.
+const CHUNK: usize = 256 << 10;
+/// So many bytes decide whether a download is worth continuing.
+const ENOUGH_TO_JUDGE: u64 = 4096;
+
+/// How to fetch.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// File to write, or a folder to write into; the current folder if absent.
+    pub output: Option<PathBuf>,
+    /// Replace an existing file.
+    pub force: bool,
+    /// Checksum that the file must have (64 hexadecimal digits).
+    pub sha256: Option<String>,
+}
+
+/// What is told while fetching.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// This file is fetched, of which `have` bytes were there already.
+    Begin {
+        /// Its address.
+        url: &'a Url,
+        /// Where it will be.
+        target: &'a Path,
+        /// Bytes there already.
+        have: u64,
+        /// Bytes in all, if known.
+        size: Option<u64>,
+    },
+    /// So many bytes are there now.
+    At(u64),
+    /// The checksum is being computed.
+    Checking,
+}
+
+/// What was fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetched {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Bytes.
+    pub size: u64,
+    /// Checksum.
+    pub sha256: String,
+    /// True if the checksum was compared with a promised one.
+    pub verified: bool,
+    /// Bytes that an earlier attempt had left.
+    pub resumed: u64,
+}
+
+/// What is wanted, once it is known.
+struct Wanted {
+    url: Url,
+    name: String,
+    size: Option<u64>,
+    sha256: Option<String>,
+}
+
+/// Fetches a file.
+///
+/// # Errors
+/// See [`HubError`]. After a break of the connection or a full disk the partial file stays, and
+/// the next call continues; a file that is refused is removed.
+pub fn fetch(
+    client: &Client,
+    source: &Source,
+    options: &Options,
+    progress: &mut dyn FnMut(&Progress<'_>),
+) -> Result<Fetched> {
+    let mut wanted = choose(client, source)?;
+    if let Some(sha256) = &options.sha256 {
+        wanted.sha256 = Some(sha256.to_ascii_lowercase());
+    }
+    let target = match &options.output {
+        Some(path) if path.is_dir() => path.join(&wanted.name),
+        Some(path) => path.clone(),
+        None => PathBuf::from(&wanted.name),
+    };
+    if !options.force && target.exists() {
+        return Err(HubError::Exists(target));
+    }
+    let mut partial = Partial::open(&target)?;
+    let resumed = partial.length();
+    match download(client, &mut wanted, &mut partial, &target, progress)
+        .and_then(|()| check(&wanted, &partial, progress))
+    {
+        Ok(sha256) => {
+            let (size, verified) = (partial.written(), wanted.sha256.is_some());
+            partial.publish(&target, options.force)?;
+            Ok(Fetched { path: target, size, sha256, verified, resumed })
+        }
+        Err(error) => {
+            let useless = matches!(error, HubError::NotGguf { .. } | HubError::Mismatch { .. });
+            if useless || partial.length() == 0 {
+                partial.discard();
+            }
+            Err(error)
+        }
+    }
+}
+
+fn choose(client: &Client, source: &Source) -> Result<Wanted> {
+    let (repo, revision, file) = match source {
+        Source::Url(url) => {
+            let name = local_name(url.path());
+            return Ok(Wanted { url: url.clone(), name, size: None, sha256: None });
+        }
+        Source::Repository { repo, revision, file } => (repo, revision, file),
+    };
+    let files = api::files(client, repo, revision)?;
+    let file = match file {
+        Some(path) => named(repo, &files, path)?,
+        None => preferred(repo, &files)?,
+    };
+    if let Some((_, _, parts)) = names::split_name(&file.path) {
+        let why = format!("{} is one of {parts} parts; split models are not supported", file.path);
+        return Err(HubError::NoFile { repo: repo.clone(), why });
+    }
+    Ok(Wanted {
+        url: api::download_url(client, repo, revision, &file.path)?,
+        name: local_name(&crate::url::escape(&file.path, true)),
+        size: file.size,
+        sha256: file.sha256,
+    })
+}
+
+fn named(repo: &str, files: &[RemoteFile], path: &str) -> Result<RemoteFile> {
+    let found = files
+        .iter()
+        .find(|file| file.path == path)
+        .or_else(|| files.iter().find(|file| file.path.eq_ignore_ascii_case(path)));
+    found.cloned().ok_or_else(|| HubError::NoFile {
+        repo: repo.to_owned(),
+        why: format!("it has no file {path}; it has {}", listed(files)),
+    })
+}
+
+fn preferred(repo: &str, files: &[RemoteFile]) -> Result<RemoteFile> {
+    let all = names::models(files);
+    let whole: Vec<Model> = all.iter().filter(|model| model.parts == 1).cloned().collect();
+    let untagged = whole.iter().filter(|model| model.bits.is_none()).count();
+    match names::best(&whole) {
+        Some(best) if best.bits.is_some() || untagged == 1 => Ok(best.first.clone()),
+        Some(_) => Err(HubError::NoFile {
+            repo: repo.to_owned(),
+            why: format!("which of its files? write {repo}:FILE; it has {}", listed(files)),
+        }),
+        None => Err(HubError::NoFile {
+            repo: repo.to_owned(),
+            why: match all.first() {
+                Some(model) => {
+                    format!("its model is split into {} files, which is not supported", model.parts)
+                }
+                None => "it has no GGUF file; look for a repository with GGUF in its name".to_owned(),
+            },
+        }),
+    }
+}
+
+fn listed(files: &[RemoteFile]) -> String {
+    const SHOWN: usize = 12;
+    if files.is_empty() {
+        return "no GGUF files".to_owned();
+    }
+    let names: Vec<_> = files.iter().take(SHOWN).map(|file| file.path.as_str()).collect();
+    let more = if files.len() > SHOWN { format!(" and {} more", files.len() - SHOWN) } else { String::new() };
+    format!("{}{more}", names.join(", "))
+}
+
+/// A plain file name from the end of an escaped path.
+fn local_name(path: &str) -> String {
+    let last = path.rsplit('/').find(|part| !part.is_empty()).unwrap_or_default();
+    let name: String = crate::url::unescape(last)
+        .chars()
+        .map(|c| if c.is_control() || "/\\:*?\"<>|".contains(c) { '_' } else { c })
+        .collect();
+    match name.trim_matches('.') {
+        "" => "model.gguf".to_owned(),
+        _ if name.starts_with('.') => name.trim_start_matches('.').to_owned(),
+        _ => name,
+    }
+}
+
+/// Downloads until the file is whole, over breaks as long as there is progress.
+fn download(
+    client: &Client,
+    wanted: &mut Wanted,
+    partial: &mut Partial,
+    target: &Path,
+    progress: &mut dyn FnMut(&Progress<'_>),
+) -> Result<()> {
+    let mut idle = 0;
+    let mut pause = client.patience().first_wait;
+    loop {
+        let Some(reply) = open(client, wanted, partial)? else { return Ok(()) };
+        let before = partial.written();
+        let (url, size) = (&wanted.url, wanted.size);
+        progress(&Progress::Begin { url, target, have: before, size });
+        let error = match receive(wanted, reply, partial, progress)? {
+            None => return Ok(()),
+            Some(error) => error,
+        };
+        if partial.written() > before {
+            idle = 0;
+            pause = client.patience().first_wait;
+        }
+        idle += 1;
+        if idle >= client.patience().attempts {
+            return Err(error);
+        }
+        client.tell(&error, pause);
+        std::thread::sleep(pause);
+        pause = pause.saturating_mul(2).min(client.patience().longest_wait);
+    }
+}
+
+/// Asks for what is missing; nothing if the partial file is whole already.
+fn open(client: &Client, wanted: &mut Wanted, partial: &mut Partial) -> Result<Option<Reply>> {
+    let have = partial.length();
+    let mut reply = client.get(&wanted.url, have, None)?;
+    let same = |reply: &Reply| {
+        partial.version().is_some_and(|known| {
+            Some(&known.validator) == reply.validator.as_ref()
+                && (known.size.is_none() || reply.size.is_none() || known.size == reply.size)
+        })
+    };
+    if have > 0 && same(&reply) {
+        match reply.status {
+            206 if reply.start == have => {
+                promised(wanted, &reply)?;
+                return Ok(Some(reply));
+            }
+            416 if reply.size == Some(have) => {
+                promised(wanted, &reply)?;
+                return Ok(None);
+            }
+            _ => {}
+        }
+    }
+    if have > 0 && reply.status != 200 {
+        // Another version than the one we have a part of: from the beginning.
+        reply = client.get(&wanted.url, 0, None)?;
+    }
+    if reply.status == 416 || reply.start != 0 {
+        let status = reply.status;
+        return Err(HubError::Status { url: wanted.url.to_string(), status });
+    }
+    promised(wanted, &reply)?;
+    let version = reply.validator.clone().map(|validator| Version { validator, size: reply.size });
+    partial.restart(version)?;
+    Ok(Some(reply))
+}
+
+/// Takes over what the answer promises, and compares it with what the file list promised.
+fn promised(wanted: &mut Wanted, reply: &Reply) -> Result<()> {
+    if let (Some(listed), Some(stated)) = (wanted.size, reply.size)
+        && listed != stated
+    {
+        return Err(HubError::Mismatch {
+            name: wanted.name.clone(),
+            what: "the size",
+            expected: format!("{listed} bytes by the repository's list"),
+            got: format!("{stated}"),
+            next: "nothing was kept; the repository may be changing, try again later",
+        });
+    }
+    wanted.size = wanted.size.or(reply.size);
+    wanted.sha256 = wanted.sha256.take().or_else(|| reply.sha256.clone());
+    Ok(())
+}
+
+/// Reads a body into the partial file. `Some` is a break after which one can go on.
+fn receive(
+    wanted: &Wanted,
+    reply: Reply,
+    partial: &mut Partial,
+    progress: &mut dyn FnMut(&Progress<'_>),
+) -> Result<Option<HubError>> {
+    let mut judged = partial.written() >= ENOUGH_TO_JUDGE;
+    let mut reader = reply.reader();
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let ended = match reader.read(&mut chunk) {
+            Ok(0) => match wanted.size {
+                Some(size) if partial.written() < size => Some(broken(&wanted.url, &ErrorKind::UnexpectedEof.into())),
+                _ => return Ok(None),
+            },
+            Ok(count) => {
+                partial.append(chunk.get(..count).unwrap_or_default())?;
+                None
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => None,
+            Err(error) => Some(broken(&wanted.url, &error)),
+        };
+        progress(&Progress::At(partial.written()));
+        if let Some(Failure::Again { error, .. } | Failure::Final(error)) = ended {
+            return Ok(Some(error));
+        }
+        if wanted.size.is_some_and(|size| partial.written() > size) {
+            return Err(HubError::Mismatch {
+                name: wanted.name.clone(),
+                what: "the size",
+                expected: format!("{} bytes", wanted.size.unwrap_or(0)),
+                got: "more".to_owned(),
+                next: "the partial file was removed; fetch it again",
+            });
+        }
+        if !judged && partial.written() >= ENOUGH_TO_JUDGE {
+            judged = true;
+            judge(wanted, partial)?;
+        }
+    }
+}
+
+/// Looks at the beginning, so that a web page does not run to its end.
+fn judge(wanted: &Wanted, partial: &Partial) -> Result<()> {
+    let file = File::open(partial.path()).map_err(HubError::io("read", partial.path()))?;
+    let mut start = Vec::new();
+    file.take(ENOUGH_TO_JUDGE).read_to_end(&mut start).map_err(HubError::io("read", partial.path()))?;
+    match Gguf::parse_prefix(&start, wanted.size.unwrap_or(u64::MAX)) {
+        Err(error) if error.bytes_needed().is_none() => Err(not_gguf(wanted, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Checks the whole file; gives back its checksum.
+fn check(wanted: &Wanted, partial: &Partial, progress: &mut dyn FnMut(&Progress<'_>)) -> Result<String> {
+    progress(&Progress::Checking);
+    Gguf::open(partial.path()).map_err(|error| not_gguf(wanted, error))?;
+    let got = sha256(partial.path())?;
+    match &wanted.sha256 {
+        Some(expected) if *expected != got => Err(HubError::Mismatch {
+            name: wanted.name.clone(),
+            what: "the SHA-256",
+            expected: expected.clone(),
+            got,
+            next: "the partial file was removed; fetch it again",
+        }),
+        _ => Ok(got),
+    }
+}
+
+fn not_gguf(wanted: &Wanted, error: ssnail_gguf::Error) -> HubError {
+    let why = match error {
+        ssnail_gguf::Error::InFile { source, .. } => source.to_string(),
+        other => other.to_string(),
+    };
+    HubError::NotGguf { name: wanted.name.clone(), why: format!("refused and removed: {why}") }
+}
+
+fn sha256(path: &Path) -> Result<String> {
+    let mut file = File::open(path).map_err(HubError::io("read", path))?;
+    let mut hash = Sha256::new();
+    std::io::copy(&mut file, &mut hash).map_err(HubError::io("read", path))?;
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_local_name_stays_in_its_folder() {
+        assert_eq!(local_name("/a/b/model%20x.gguf"), "model x.gguf");
+        assert_eq!(local_name("/a/..%2f..%2fetc%2fpasswd"), "_.._etc_passwd");
+        assert_eq!(local_name("/a/.."), "model.gguf");
+        assert_eq!(local_name("/"), "model.gguf");
+        assert_eq!(local_name("/.bashrc"), "bashrc");
+        assert_eq!(local_name("/a/b/"), "b");
+    }
+}
