@@ -1,3 +1,22 @@
 //! Emulator of the MEGA65 that SSNAIL.PRG needs.
+//!
+//! [`Machine`] is a whole computer: the 45GS02 ([`cpu`]), its [`board::Board`] with memory and
+//! devices, and the time between them. It runs headless; the screen can be had as text, as ANSI
+//! sequences and as a picture.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+pub mod board;
 pub mod cpu;
+pub mod diagnostics;
+pub mod expansion;
+pub mod font;
+pub mod hypervisor;
+pub mod io;
+pub mod keys;
+pub mod machine;
+pub mod model;
+pub mod prg;
+
+pub use machine::{Machine, Stop};
+pub use model::Model;
