@@ -1,6 +1,6 @@
 //! The command line: one variant per subcommand, each with its own module in [`crate::commands`].
 
-use crate::commands::{chat, completions, disasm, embed, fetch, findmodels, run};
+use crate::commands::{chat, completions, disasm, embed, fetch, findmodels, run, tokcheck, tokenize};
 use crate::exit::Outcome;
 use clap::{Parser, Subcommand};
 
@@ -24,12 +24,16 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Print the token ids of a text
+    Tokenize(tokenize::Args),
     /// Run a model once on a prompt
     Run(run::Args),
     /// Talk to a model
     Chat(chat::Args),
     /// Print the vectors of texts (encoder images)
     Embed(embed::Args),
+    /// Compare the tokenizers of an image and of its model
+    Tokcheck(tokcheck::Args),
     /// Print the script of an image
     Disasm(disasm::Args),
     /// Search Hugging Face for models that fit
@@ -47,9 +51,11 @@ impl Command {
     /// Whatever the command's own module says; [`crate::exit`] turns it into an exit code.
     pub fn run(&self) -> anyhow::Result<Outcome> {
         match self {
+            Self::Tokenize(args) => tokenize::run(args),
             Self::Run(args) => run::run(args),
             Self::Chat(args) => chat::run(args),
             Self::Embed(args) => embed::run(args),
+            Self::Tokcheck(args) => tokcheck::run(args),
             Self::Disasm(args) => disasm::run(args),
             Self::Findmodels(args) => findmodels::run(args),
             Self::Fetch(args) => fetch::run(args),

@@ -1,5 +1,6 @@
 //! Files in and out: `-` is standard input or output, an output file is whole or absent.
 
+use crate::exit::refused;
 use crate::{interrupt, out};
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File, Permissions};
@@ -20,18 +21,15 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Reads a whole text file; `-` reads standard input. A byte order mark is dropped.
+/// Reads a whole text file; `-` reads standard input.
 ///
 /// # Errors
-/// The file cannot be read or is not UTF-8; the message names it and the first wrong byte.
+/// The file cannot be read or is not UTF-8; the message names it.
 pub fn read_text(path: &Path) -> Result<String> {
-    let text = match String::from_utf8(read(path)?) {
-        Ok(text) => text,
-        Err(error) => {
-            bail!("{} is not UTF-8 text: wrong byte at offset {}", path.display(), error.utf8_error().valid_up_to())
-        }
-    };
-    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    String::from_utf8(read(path)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        refused(format_args!("{} is not UTF-8 text: wrong byte at offset {at}", path.display()))
+    })
 }
 
 /// True for `-`, standard input or output.

@@ -8,6 +8,7 @@ mod files;
 mod hub;
 mod image;
 mod interrupt;
+mod model;
 mod out;
 mod progress;
 mod sampling;

@@ -10,3 +10,5 @@ pub mod embed;
 pub mod fetch;
 pub mod findmodels;
 pub mod run;
+pub mod tokcheck;
+pub mod tokenize;

@@ -32,7 +32,7 @@ pub struct Conversation<'r> {
     /// Start of the random numbers.
     pub seed: u32,
     pieces: Vec<Vec<u8>>,
-    generated: u64,
+    tokens: u64,
     room: Vec<Candidate>,
 }
 
@@ -47,7 +47,7 @@ impl<'r> Conversation<'r> {
         let pieces = (0..header.n_vocab).map(|id| vocabulary.piece(id)).collect::<Result<_>>()?;
         let own = vec![Candidate::default(); room.len()];
         let session = Session::new(header, settings, seed, room);
-        Ok(Self { accelerator, session, n: 0, show_eos: false, ascii: false, seed, pieces, generated: 0, room: own })
+        Ok(Self { accelerator, session, n: 0, show_eos: false, ascii: false, seed, pieces, tokens: 0, room: own })
     }
 
     /// Starts the random numbers afresh.
@@ -63,7 +63,7 @@ impl<'r> Conversation<'r> {
     pub fn turn(&mut self, text: &str) -> Result<()> {
         let ids = self.encode(text)?;
         let before = self.session.len();
-        for id in ids {
+        for &id in &ids {
             if let Err(error) = self.session.push(&mut self.accelerator, id) {
                 self.session.truncate(&self.accelerator, before).map_err(refused)?;
                 return Err(self.explain(error));
@@ -73,6 +73,7 @@ impl<'r> Conversation<'r> {
             return Err(refused("nothing to go on from: this vocabulary has no token to begin with, type a text"));
         }
         self.session.begin(&mut self.accelerator, self.n).map_err(|error| self.explain(error))?;
+        self.tokens += ids.len() as u64;
         let mut stream = TextStream::new(self.ascii);
         let reason = self.answer(&mut stream);
         stream.finish()?;
@@ -107,7 +108,7 @@ impl<'r> Conversation<'r> {
             }
             match self.session.poll(&mut self.accelerator) {
                 Ok(Event::Token(token)) => {
-                    self.generated += 1;
+                    self.tokens += 1;
                     if self.show_eos {
                         self.show_end(stream)?;
                     }
@@ -153,15 +154,13 @@ impl<'r> Conversation<'r> {
     /// What `/stats` says.
     pub fn statistics(&self) -> String {
         let stats = self.accelerator.stats();
-        let (moved, len) = (stats.bytes() as f64 / 1e6, self.session.len());
-        let estimate = match stats.tokens_per_second(BANDWIDTH, self.generated.max(u64::from(len))) {
+        let context = self.session.context();
+        let (moved, len) = (stats.bytes() as f64 / 1e6, self.session.len().min(context));
+        let estimate = match stats.tokens_per_second(BANDWIDTH, self.tokens) {
             Some(rate) => format!("; estimate for the core at {BANDWIDTH} MB/s: {rate:.1} tokens/s"),
             None => String::new(),
         };
-        format!(
-            "{} instructions, {moved:.1} MB moved, {len} of {} tokens of context{estimate}",
-            stats.instructions,
-            self.session.context()
-        )
+        let instructions = stats.instructions;
+        format!("{instructions} instructions, {moved:.1} MB moved, {len} of {context} tokens of context{estimate}")
     }
 }
