@@ -94,5 +94,5 @@ RV45_CARGO='env RUSTC=$compiler $cargo'
 RV45_CARGO_FLAGS='$flags'
 RV45_TARGET='$target'
 RV45_LLD='$lld'
-RV45_RUSTFLAGS='-Ctarget-feature=+zba,+zbb,+save-restore,+unaligned-scalar-mem,-relax -Cllvm-args=-enable-machine-outliner=never -Clinker=$lld -Clinker-flavor=gnu-lld -Clink-arg=--emit-relocs -Clink-arg=--no-relax -Clink-arg=-T$here/rv45.ld -Crelocation-model=static'
+RV45_RUSTFLAGS='-Ctarget-feature=+zba,+zbb,+save-restore,+unaligned-scalar-mem,-relax -Cllvm-args=-enable-machine-outliner=never -Clinker=$lld -Clink-arg=--emit-relocs -Clink-arg=--no-relax -Clink-arg=--unresolved-symbols=ignore-all -Clink-arg=-T$here/rv45.ld -Crelocation-model=static'
 END

@@ -58,21 +58,8 @@ pub fn assemble(source: &str, origin: u16) -> Result<Assembled, AssembleError> {
     let mut symbols = Symbols::default();
     let routines = Parser::new(&mut symbols).parse(source)?;
     let items: Vec<Item> = routines.into_iter().flat_map(|r| r.items).collect();
-    let layout = Layout::new(
-        &[Sequence {
-            start: Some(origin),
-            items: &items,
-        }],
-        &symbols,
-    )?;
+    let layout = Layout::new(&[Sequence { start: Some(origin), items: &items }], &symbols)?;
     let bytes = layout.encode(0, &items, &symbols)?;
-    let symbols = symbols
-        .iter()
-        .filter_map(|(name, label)| Some((name.to_string(), layout.address(label)?)))
-        .collect();
-    Ok(Assembled {
-        origin,
-        bytes,
-        symbols,
-    })
+    let symbols = symbols.iter().filter_map(|(name, label)| Some((name.to_string(), layout.address(label)?))).collect();
+    Ok(Assembled { origin, bytes, symbols })
 }

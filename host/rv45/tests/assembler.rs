@@ -12,11 +12,7 @@ fn bytes(source: &str) -> Vec<u8> {
 fn every_opcode_is_found_by_its_mnemonic_and_mode() {
     for (i, &(mnemonic, mode, ..)) in OPCODES.iter().enumerate() {
         let found = encoding(mnemonic, mode).unwrap();
-        assert_eq!(
-            (found.prefix, usize::from(found.opcode)),
-            (Prefix::None, i),
-            "{mnemonic:?} {mode:?}"
-        );
+        assert_eq!((found.prefix, usize::from(found.opcode)), (Prefix::None, i), "{mnemonic:?} {mode:?}");
     }
     for &(opcode, mnemonic, mode, cycles) in Q_OPCODES {
         let found = encoding(mnemonic, mode).unwrap();
@@ -24,10 +20,7 @@ fn every_opcode_is_found_by_its_mnemonic_and_mode() {
         assert_eq!(decode(found).unwrap(), (mnemonic, mode, cycles, cycles));
     }
     for &(opcode, mnemonic, cycles) in &FLAT_OPCODES {
-        let found = Encoding {
-            prefix: Prefix::Flat,
-            opcode,
-        };
+        let found = Encoding { prefix: Prefix::Flat, opcode };
         assert_eq!(encoding(mnemonic, Mode::FlatZ), Some(found));
         assert_eq!(decode(found).unwrap().2, cycles);
     }
@@ -62,10 +55,7 @@ fn data_constants_and_labels() {
     let source = "PTR = $80\nSIZE = PTR+2*2\nstart: LDA PTR\n .byte 1,-1,'a',\"x,y\"\n.word start+1\n.dword $12345678\n.fill 2,7\n LDA #<SIZE\n LDX #>start";
     assert_eq!(
         bytes(source),
-        [
-            0xA5, 0x80, 1, 0xFF, b'a', b'x', b',', b'y', 0x01, 0x20, 0x78, 0x56, 0x34, 0x12, 7, 7,
-            0xA9, 0x04, 0xA2, 0x20
-        ]
+        [0xA5, 0x80, 1, 0xFF, b'a', b'x', b',', b'y', 0x01, 0x20, 0x78, 0x56, 0x34, 0x12, 7, 7, 0xA9, 0x04, 0xA2, 0x20]
     );
 }
 
@@ -100,22 +90,10 @@ fn mistakes_are_named_with_their_line() {
     };
     assert_eq!(line("\n LDQ #5").0, 2);
     assert_eq!(line(" LAX $12"), (1, "unknown mnemonic LAX".into()));
-    assert_eq!(
-        line(" LDA #256"),
-        (1, "256 does not fit into a byte".into())
-    );
-    assert_eq!(
-        line(" LDQ $1234,X"),
-        (1, "LDQ has no such addressing mode".into())
-    );
-    assert_eq!(
-        assemble(" JMP nowhere", 0x2000),
-        Err(LayoutError::Undefined("nowhere".into()).into())
-    );
-    assert_eq!(
-        assemble("a:\na:", 0x2000),
-        Err(LayoutError::Twice("a".into()).into())
-    );
+    assert_eq!(line(" LDA #256"), (1, "256 does not fit into a byte".into()));
+    assert_eq!(line(" LDQ $1234,X"), (1, "LDQ has no such addressing mode".into()));
+    assert_eq!(assemble(" JMP nowhere", 0x2000), Err(LayoutError::Undefined("nowhere".into()).into()));
+    assert_eq!(assemble("a:\na:", 0x2000), Err(LayoutError::Twice("a".into()).into()));
     assert!(matches!(
         assemble("a: .fill 200\n BBR0 $10,a", 0x2000),
         Err(AssembleError::Layout(LayoutError::BitBranch { .. }))
@@ -130,16 +108,8 @@ fn a_listing_assembles_to_the_same_bytes() {
     let forms = OPCODES
         .iter()
         .map(|&(mnemonic, mode, ..)| (mnemonic, mode))
-        .chain(
-            Q_OPCODES
-                .iter()
-                .map(|&(_, mnemonic, mode, _)| (mnemonic, mode)),
-        )
-        .chain(
-            FLAT_OPCODES
-                .iter()
-                .map(|&(_, mnemonic, _)| (mnemonic, Mode::FlatZ)),
-        );
+        .chain(Q_OPCODES.iter().map(|&(_, mnemonic, mode, _)| (mnemonic, mode)))
+        .chain(FLAT_OPCODES.iter().map(|&(_, mnemonic, _)| (mnemonic, Mode::FlatZ)));
     for (mnemonic, mode) in forms {
         use rv45::asm::{Inst, Operand};
         let operand = match mode {

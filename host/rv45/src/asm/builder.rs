@@ -55,11 +55,7 @@ impl Builder {
     /// Through the 28-bit pointer at `offset`, plus Z where the form adds it.
     pub fn flat(&mut self, mnemonic: Mnemonic, offset: u8) {
         let q_without_z = mnemonic > Mnemonic::LDQ;
-        let mode = if q_without_z {
-            Mode::FlatQ
-        } else {
-            Mode::FlatZ
-        };
+        let mode = if q_without_z { Mode::FlatQ } else { Mode::FlatZ };
         self.inst(mnemonic, mode, Operand::Byte(offset));
     }
 

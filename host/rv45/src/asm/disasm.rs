@@ -11,11 +11,7 @@ pub fn inst_text(inst: &Inst, name: &dyn Fn(Label) -> String) -> String {
         Mode::Implied => String::new(),
         Mode::Accumulator => if q { "Q" } else { "A" }.to_string(),
         Mode::Immediate | Mode::Immediate16 => format!("#{operand}"),
-        Mode::BasePage
-        | Mode::Absolute
-        | Mode::Relative8
-        | Mode::Relative16
-        | Mode::BitRelative => operand,
+        Mode::BasePage | Mode::Absolute | Mode::Relative8 | Mode::Relative16 | Mode::BitRelative => operand,
         Mode::BasePageX | Mode::AbsoluteX => format!("{operand},X"),
         Mode::BasePageY | Mode::AbsoluteY => format!("{operand},Y"),
         Mode::IndirectX | Mode::AbsIndirectX => format!("({operand},X)"),
@@ -56,10 +52,7 @@ pub fn item_text(item: &Item, name: &dyn Fn(Label) -> String) -> String {
             let list: Vec<String> = bytes.iter().map(|b| format!("${b:02X}")).collect();
             format!("        .byte {}", list.join(","))
         }
-        Item::Word(label, offset) => format!(
-            "        .word {}",
-            operand_text(&Operand::Addr(*label, *offset), name)
-        ),
+        Item::Word(label, offset) => format!("        .word {}", operand_text(&Operand::Addr(*label, *offset), name)),
         Item::Note(text) => format!("; {text}"),
     }
 }

@@ -79,15 +79,11 @@ fn parse_term(text: &str) -> Result<(Term, &str), ExprError> {
         _ => (0, text),
     };
     if radix != 0 {
-        let end = body
-            .find(|c: char| !c.is_digit(radix))
-            .unwrap_or(body.len());
+        let end = body.find(|c: char| !c.is_digit(radix)).unwrap_or(body.len());
         let n = i64::from_str_radix(&body[..end], radix).map_err(|_| bad())?;
         return Ok((Term::Number(n), &body[end..]));
     }
-    let end = body
-        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
-        .unwrap_or(body.len());
+    let end = body.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')).unwrap_or(body.len());
     if end == 0 {
         return Err(bad());
     }
@@ -132,8 +128,6 @@ fn combine(left: Value, operator: &str, right: Value) -> Result<Value, ExprError
         (Number(a), ">>", Number(b @ 0..=31)) => Ok(Number(a >> b)),
         (Number(a), "+", Label(l, o)) | (Label(l, o), "+", Number(a)) => Ok(Label(l, o + a)),
         (Label(l, o), "-", Number(a)) => Ok(Label(l, o - a)),
-        _ => Err(ExprError(format!(
-            "`{operator}` is not possible between these"
-        ))),
+        _ => Err(ExprError(format!("`{operator}` is not possible between these"))),
     }
 }

@@ -39,10 +39,7 @@ pub struct Inst {
 impl Inst {
     /// An instruction, if the documented instruction set has this mode.
     pub fn new(mnemonic: Mnemonic, mode: Mode, operand: Operand) -> Option<Inst> {
-        Some(Inst {
-            encoding: encoding(mnemonic, mode)?,
-            operand,
-        })
+        Some(Inst { encoding: encoding(mnemonic, mode)?, operand })
     }
 
     /// Mnemonic, mode, cycles, cycles when taken.
@@ -69,10 +66,7 @@ impl Inst {
     /// True where control never reaches the next instruction.
     pub fn ends_flow(&self) -> bool {
         self.encoding.prefix == Prefix::None
-            && matches!(
-                self.encoding.opcode,
-                0x00 | 0x40 | 0x4C | 0x60 | 0x62 | 0x6C | 0x7C | 0x80 | 0x83
-            )
+            && matches!(self.encoding.opcode, 0x00 | 0x40 | 0x4C | 0x60 | 0x62 | 0x6C | 0x7C | 0x80 | 0x83)
     }
 }
 

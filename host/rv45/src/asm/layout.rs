@@ -14,9 +14,7 @@ pub enum LayoutError {
     #[error("`{0}` is defined twice")]
     Twice(String),
     /// BBRn/BBSn have no long form.
-    #[error(
-        "at ${at:04X}: bit branch to `{target}` is {distance} bytes away, at most -128..127 is possible"
-    )]
+    #[error("at ${at:04X}: bit branch to `{target}` is {distance} bytes away, at most -128..127 is possible")]
     BitBranch {
         /// Address of the instruction.
         at: u16,
@@ -53,13 +51,8 @@ impl Layout {
     /// # Errors
     /// [`LayoutError`] for labels that are missing or defined twice and for code past $FFFF.
     pub fn new(sequences: &[Sequence<'_>], symbols: &Symbols) -> Result<Layout, LayoutError> {
-        let mut layout = Layout {
-            long: sequences
-                .iter()
-                .map(|s| vec![false; s.items.len()])
-                .collect(),
-            ..Layout::default()
-        };
+        let mut layout =
+            Layout { long: sequences.iter().map(|s| vec![false; s.items.len()]).collect(), ..Layout::default() };
         layout.check_definitions(sequences, symbols)?;
         loop {
             layout.place(sequences)?;
@@ -79,11 +72,7 @@ impl Layout {
         self.addresses.insert(label, address);
     }
 
-    fn check_definitions(
-        &mut self,
-        sequences: &[Sequence<'_>],
-        symbols: &Symbols,
-    ) -> Result<(), LayoutError> {
+    fn check_definitions(&mut self, sequences: &[Sequence<'_>], symbols: &Symbols) -> Result<(), LayoutError> {
         for item in sequences.iter().flat_map(|s| s.items) {
             if let Item::Label(label) = item
                 && self.addresses.insert(*label, 0).is_some()
@@ -154,12 +143,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`LayoutError::BitBranch`] when a bit branch does not reach.
-    pub fn encode(
-        &self,
-        index: usize,
-        items: &[Item],
-        symbols: &Symbols,
-    ) -> Result<Vec<u8>, LayoutError> {
+    pub fn encode(&self, index: usize, items: &[Item], symbols: &Symbols) -> Result<Vec<u8>, LayoutError> {
         let mut out = Vec::new();
         let mut at = self.spans[index].0;
         for (item, &long) in items.iter().zip(&self.long[index]) {
@@ -187,9 +171,7 @@ impl Layout {
         match item {
             Item::Label(_) | Item::Note(_) => {}
             Item::Bytes(bytes) => out.extend_from_slice(bytes),
-            Item::Word(label, offset) => {
-                out.extend_from_slice(&resolve(*label, *offset)?.to_le_bytes())
-            }
+            Item::Word(label, offset) => out.extend_from_slice(&resolve(*label, *offset)?.to_le_bytes()),
             Item::Inst(inst) => {
                 out.extend_from_slice(inst.encoding.prefix.bytes());
                 let opcode = inst.encoding.opcode;
@@ -206,18 +188,11 @@ impl Layout {
                         let distance = resolve(l, 0)?.wrapping_sub(at.wrapping_add(2));
                         out.extend_from_slice(&distance.to_le_bytes());
                     }
-                    Operand::Rel(l) => {
-                        out.push(resolve(l, 0)?.wrapping_sub(at.wrapping_add(2)) as u8)
-                    }
+                    Operand::Rel(l) => out.push(resolve(l, 0)?.wrapping_sub(at.wrapping_add(2)) as u8),
                     Operand::BitRel(bp, l) => {
-                        let distance =
-                            i32::from(resolve(l, 0)?.wrapping_sub(at.wrapping_add(3)) as i16);
+                        let distance = i32::from(resolve(l, 0)?.wrapping_sub(at.wrapping_add(3)) as i16);
                         if !(-128..=127).contains(&distance) {
-                            return Err(LayoutError::BitBranch {
-                                at,
-                                target: symbols.name(l),
-                                distance,
-                            });
+                            return Err(LayoutError::BitBranch { at, target: symbols.name(l), distance });
                         }
                         out.extend_from_slice(&[bp, distance as u8]);
                     }
@@ -228,12 +203,7 @@ impl Layout {
     }
 
     /// Calls `each` with every item of sequence `index`, its address and its length.
-    pub fn walk<'a>(
-        &self,
-        index: usize,
-        items: &'a [Item],
-        mut each: impl FnMut(u16, u16, &'a Item),
-    ) {
+    pub fn walk<'a>(&self, index: usize, items: &'a [Item], mut each: impl FnMut(u16, u16, &'a Item)) {
         let mut at = self.spans[index].0;
         for (item, &long) in items.iter().zip(&self.long[index]) {
             let len = item_len(item, long);
@@ -248,11 +218,9 @@ impl Operand {
     pub fn label(&self) -> Option<Label> {
         match *self {
             Operand::None | Operand::Byte(_) | Operand::Word(_) => None,
-            Operand::Lo(l, _)
-            | Operand::Hi(l, _)
-            | Operand::Addr(l, _)
-            | Operand::Rel(l)
-            | Operand::BitRel(_, l) => Some(l),
+            Operand::Lo(l, _) | Operand::Hi(l, _) | Operand::Addr(l, _) | Operand::Rel(l) | Operand::BitRel(_, l) => {
+                Some(l)
+            }
         }
     }
 }

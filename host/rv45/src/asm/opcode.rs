@@ -71,10 +71,9 @@ impl Mode {
     pub const fn operand_len(self) -> u16 {
         match self {
             Implied | Accumulator => 0,
-            Immediate | BasePage | BasePageX | BasePageY | IndirectX | IndirectY | IndirectZ
-            | IndirectSpY | Relative8 | FlatZ | IndirectQ | FlatQ => 1,
-            Immediate16 | Absolute | AbsoluteX | AbsoluteY | AbsIndirect | AbsIndirectX
-            | Relative16 | BitRelative => 2,
+            Immediate | BasePage | BasePageX | BasePageY | IndirectX | IndirectY | IndirectZ | IndirectSpY
+            | Relative8 | FlatZ | IndirectQ | FlatQ => 1,
+            Immediate16 | Absolute | AbsoluteX | AbsoluteY | AbsIndirect | AbsIndirectX | Relative16 | BitRelative => 2,
         }
     }
 }
@@ -461,33 +460,16 @@ pub const FLAT_OPCODES: [(u8, Mnemonic, u8); 8] = [
 /// The encoding of `mnemonic` in `mode`, where the instruction set documents one.
 pub fn encoding(mnemonic: Mnemonic, mode: Mode) -> Option<Encoding> {
     if mnemonic >= LDQ {
-        let row = Q_OPCODES
-            .iter()
-            .find(|row| row.1 == mnemonic && row.2 == mode)?;
-        let prefix = if matches!(mode, FlatZ | FlatQ) {
-            Prefix::QFlat
-        } else {
-            Prefix::Q
-        };
-        return Some(Encoding {
-            prefix,
-            opcode: row.0,
-        });
+        let row = Q_OPCODES.iter().find(|row| row.1 == mnemonic && row.2 == mode)?;
+        let prefix = if matches!(mode, FlatZ | FlatQ) { Prefix::QFlat } else { Prefix::Q };
+        return Some(Encoding { prefix, opcode: row.0 });
     }
     if mode == FlatZ {
         let row = FLAT_OPCODES.iter().find(|row| row.1 == mnemonic)?;
-        return Some(Encoding {
-            prefix: Prefix::Flat,
-            opcode: row.0,
-        });
+        return Some(Encoding { prefix: Prefix::Flat, opcode: row.0 });
     }
-    let opcode = OPCODES
-        .iter()
-        .position(|row| row.0 == mnemonic && row.1 == mode)?;
-    Some(Encoding {
-        prefix: Prefix::None,
-        opcode: opcode as u8,
-    })
+    let opcode = OPCODES.iter().position(|row| row.0 == mnemonic && row.1 == mode)?;
+    Some(Encoding { prefix: Prefix::None, opcode: opcode as u8 })
 }
 
 /// The inverse of [`encoding`]: mnemonic, mode, cycles, cycles when a branch is taken.
@@ -495,10 +477,7 @@ pub fn decode(encoding: Encoding) -> Option<(Mnemonic, Mode, u8, u8)> {
     let Encoding { prefix, opcode } = encoding;
     match prefix {
         Prefix::None => OPCODES.get(usize::from(opcode)).copied(),
-        Prefix::Flat => FLAT_OPCODES
-            .iter()
-            .find(|r| r.0 == opcode)
-            .map(|r| (r.1, FlatZ, r.2, r.2)),
+        Prefix::Flat => FLAT_OPCODES.iter().find(|r| r.0 == opcode).map(|r| (r.1, FlatZ, r.2, r.2)),
         Prefix::Q | Prefix::QFlat => Q_OPCODES
             .iter()
             .find(|r| r.0 == opcode && matches!(r.2, FlatZ | FlatQ) == (prefix == Prefix::QFlat))

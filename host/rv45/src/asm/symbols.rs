@@ -43,9 +43,7 @@ impl Symbols {
 
     /// All named labels.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Label)> {
-        self.by_name
-            .iter()
-            .map(|(name, &label)| (name.as_str(), label))
+        self.by_name.iter().map(|(name, &label)| (name.as_str(), label))
     }
 
     /// How many labels there are.

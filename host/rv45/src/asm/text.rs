@@ -50,12 +50,7 @@ pub struct Parser<'a> {
 impl<'a> Parser<'a> {
     /// A parser that names its labels in `symbols`.
     pub fn new(symbols: &'a mut Symbols) -> Self {
-        Parser {
-            symbols,
-            constants: HashMap::new(),
-            scope: String::new(),
-            prefix: String::new(),
-        }
+        Parser { symbols, constants: HashMap::new(), scope: String::new(), prefix: String::new() }
     }
 
     /// Sets a constant before parsing.
@@ -70,12 +65,11 @@ impl<'a> Parser<'a> {
     pub fn parse(&mut self, source: &str) -> Result<Vec<Routine>, TextError> {
         let mut routines = vec![Routine::default()];
         for (index, text) in source.lines().enumerate() {
-            self.line(strip_comment(text), &mut routines)
-                .map_err(|problem| TextError {
-                    line: index + 1,
-                    text: text.trim().to_string(),
-                    problem,
-                })?;
+            self.line(strip_comment(text), &mut routines).map_err(|problem| TextError {
+                line: index + 1,
+                text: text.trim().to_string(),
+                problem,
+            })?;
         }
         routines.retain(|r| !r.items.is_empty());
         Ok(routines)
@@ -108,10 +102,7 @@ impl<'a> Parser<'a> {
         if word == ".func" {
             let label = self.symbols.named(rest);
             self.scope = rest.to_string();
-            routines.push(Routine {
-                name: rest.to_string(),
-                items: vec![Item::Label(label)],
-            });
+            routines.push(Routine { name: rest.to_string(), items: vec![Item::Label(label)] });
             return Ok(());
         }
         let items = match word.strip_prefix('.') {
@@ -126,8 +117,7 @@ impl<'a> Parser<'a> {
 
     fn label(&mut self, name: &str) -> Label {
         if name.starts_with('.') {
-            self.symbols
-                .named(&format!("{}{}{name}", self.prefix, self.scope))
+            self.symbols.named(&format!("{}{}{name}", self.prefix, self.scope))
         } else {
             self.symbols.named(name)
         }
@@ -139,9 +129,7 @@ impl<'a> Parser<'a> {
         let (symbols, scope, prefix) = (&mut *self.symbols, &self.scope, &self.prefix);
         expr.eval(&mut |name| match constants.get(name) {
             Some(&n) => Value::Number(n),
-            None if name.starts_with('.') => {
-                Value::Label(symbols.named(&format!("{prefix}{scope}{name}")), 0)
-            }
+            None if name.starts_with('.') => Value::Label(symbols.named(&format!("{prefix}{scope}{name}")), 0),
             None => Value::Label(symbols.named(name), 0),
         })
         .map_err(|ExprError(e)| e)
@@ -153,13 +141,9 @@ impl<'a> Parser<'a> {
             match (name, part.trim()) {
                 ("byte", text) if text.starts_with('"') => {
                     let inner = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
-                    items.push(Item::Bytes(
-                        inner.ok_or("unfinished string")?.as_bytes().to_vec(),
-                    ));
+                    items.push(Item::Bytes(inner.ok_or("unfinished string")?.as_bytes().to_vec()));
                 }
-                ("byte", text) => {
-                    items.push(Item::Bytes(vec![self.number(text, -128, 255)? as u8]))
-                }
+                ("byte", text) => items.push(Item::Bytes(vec![self.number(text, -128, 255)? as u8])),
                 ("word", text) => items.push(match self.value(text)? {
                     Value::Label(label, offset) => Item::Word(label, offset as i32),
                     Value::Number(n) => Item::Bytes((n as u16).to_le_bytes().to_vec()),
@@ -198,10 +182,8 @@ impl<'a> Parser<'a> {
             "CPQ" => "CMPQ",
             other => other,
         };
-        let mnemonic = *Mnemonic::ALL
-            .iter()
-            .find(|m| m.name() == upper)
-            .ok_or_else(|| format!("unknown mnemonic {word}"))?;
+        let mnemonic =
+            *Mnemonic::ALL.iter().find(|m| m.name() == upper).ok_or_else(|| format!("unknown mnemonic {word}"))?;
         self.operand(mnemonic, rest)
     }
 
@@ -210,14 +192,10 @@ impl<'a> Parser<'a> {
         let q = mn >= Mnemonic::LDQ;
         let has = |mode| encoding(mn, mode).is_some();
         let build = |mode, operand| {
-            Inst::new(mn, mode, operand)
-                .ok_or_else(|| format!("{} has no such addressing mode", mn.name()))
+            Inst::new(mn, mode, operand).ok_or_else(|| format!("{} has no such addressing mode", mn.name()))
         };
         if text.is_empty() {
-            return build(
-                if has(Implied) { Implied } else { Accumulator },
-                Operand::None,
-            );
+            return build(if has(Implied) { Implied } else { Accumulator }, Operand::None);
         }
         let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         let upper = compact.to_ascii_uppercase();
@@ -226,11 +204,7 @@ impl<'a> Parser<'a> {
         }
         if let Some(value) = compact.strip_prefix('#') {
             let value = self.value(value)?;
-            return if has(Immediate) {
-                build(Immediate, byte(value)?)
-            } else {
-                build(Immediate16, word16(value)?)
-            };
+            return if has(Immediate) { build(Immediate, byte(value)?) } else { build(Immediate16, word16(value)?) };
         }
         if let Some(inner) = compact.strip_prefix('[') {
             let (inner, tail) = inner.split_once(']').ok_or("`]` is missing")?;
@@ -238,20 +212,14 @@ impl<'a> Parser<'a> {
             return match tail.to_ascii_uppercase().as_str() {
                 ",Z" => build(FlatZ, operand),
                 "" if q => build(if has(FlatQ) { FlatQ } else { FlatZ }, operand),
-                _ => {
-                    Err("a flat pointer is written [p],Z (or [p] in Q forms that ignore Z)".into())
-                }
+                _ => Err("a flat pointer is written [p],Z (or [p] in Q forms that ignore Z)".into()),
             };
         }
-        if upper.starts_with('(')
-            && (upper.ends_with(')') || upper.ends_with("),Y") || upper.ends_with("),Z"))
-        {
+        if upper.starts_with('(') && (upper.ends_with(')') || upper.ends_with("),Y") || upper.ends_with("),Z")) {
             return self.indirect(mn, &compact[1..], &build);
         }
         if has(BitRelative) {
-            let (bp, target) = compact
-                .split_once(',')
-                .ok_or("byte and target are needed")?;
+            let (bp, target) = compact.split_once(',').ok_or("byte and target are needed")?;
             let bp = self.number(bp, 0, 255)? as u8;
             return match self.value(target)? {
                 Value::Label(label, 0) => build(BitRelative, Operand::BitRel(bp, label)),
@@ -259,11 +227,7 @@ impl<'a> Parser<'a> {
             };
         }
         if has(Relative8) || has(Relative16) {
-            let mode = if has(Relative8) {
-                Relative8
-            } else {
-                Relative16
-            };
+            let mode = if has(Relative8) { Relative8 } else { Relative16 };
             return match self.value(&compact)? {
                 Value::Label(label, 0) => build(mode, Operand::Rel(label)),
                 _ => Err("a branch goes to a label".into()),
@@ -287,13 +251,9 @@ impl<'a> Parser<'a> {
         } else {
             (BasePage, Absolute, compact)
         };
-        let (body, forced) = body
-            .strip_prefix("abs:")
-            .map_or((body, false), |b| (b, true));
+        let (body, forced) = body.strip_prefix("abs:").map_or((body, false), |b| (b, true));
         match self.value(body)? {
-            Value::Number(n)
-                if (0..256).contains(&n) && !forced && encoding(mn, short).is_some() =>
-            {
+            Value::Number(n) if (0..256).contains(&n) && !forced && encoding(mn, short).is_some() => {
                 build(short, Operand::Byte(n as u8))
             }
             value => build(long, word16(value)?),

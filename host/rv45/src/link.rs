@@ -1,0 +1,250 @@
+//! Placing everything in memory: constants, code, data, start-up; the PRG.
+
+mod constants;
+pub mod map;
+mod payload;
+mod start;
+
+use crate::asm::{Item, Label, Layout, LayoutError, Mnemonic, Mode, Sequence, Symbols, TextError};
+use crate::elf::{Elf, ElfError};
+use crate::flow::live::Callees;
+use crate::front::{self, FrontError};
+use crate::ir::{Function, Placement};
+use crate::lower::{self, Peepholes, Pool, Style};
+use crate::runtime::Runtime;
+use std::collections::HashSet;
+
+/// First byte of the PRG in memory.
+pub const LOAD: u16 = 0x2001;
+/// End of the code that lies in main memory.
+pub const MAIN_END: u16 = 0xD000;
+/// End of what BASIC can load.
+pub const FILE_END: u32 = 0xF700;
+
+/// How a program is translated.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The function to start at.
+    pub entry: String,
+    /// What may be left out of the plain sequences.
+    pub peepholes: Peepholes,
+    /// Functions (by part of their name) that are kept fast whatever their section says.
+    pub hot: Vec<String>,
+    /// Functions that are kept small.
+    pub cold: Vec<String>,
+    /// First address of the soft stack (it grows downwards, inside one 64 KB bank).
+    pub stack_top: u32,
+    /// Hardware stack: from just below this page down.
+    pub hardware_stack_end: u16,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            entry: "main".into(),
+            peepholes: Peepholes::ALL,
+            hot: Vec::new(),
+            cold: Vec::new(),
+            stack_top: 0x5_FFF0,
+            hardware_stack_end: 0x1E00,
+        }
+    }
+}
+
+/// Why a program was not linked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// The ELF is damaged or of another kind.
+    #[error(transparent)]
+    Elf(#[from] ElfError),
+    /// Something in it cannot be translated.
+    #[error(transparent)]
+    Front(#[from] FrontError),
+    /// A hand-written routine has a mistake.
+    #[error("hand-written routine: {0}")]
+    Runtime(#[from] TextError),
+    /// Addresses do not work out.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// A called function is neither in the ELF nor hand-written.
+    #[error("`{0}` is called and neither defined in the program nor hand-written")]
+    Undefined(String),
+    /// The translator asked for an instruction that does not exist.
+    #[error("`{function}` needs {mnemonic:?} in mode {mode:?}, which does not exist")]
+    Encoding {
+        /// Where.
+        function: String,
+        /// The mnemonic.
+        mnemonic: Mnemonic,
+        /// The mode.
+        mode: Mode,
+    },
+    /// The code is too large for its place.
+    #[error("{what} ends at ${end:X}, beyond ${limit:X}; the largest functions are {largest}")]
+    TooLarge {
+        /// Which part.
+        what: &'static str,
+        /// Where it would end.
+        end: u32,
+        /// Where it has to end.
+        limit: u32,
+        /// Names and sizes.
+        largest: String,
+    },
+    /// Data lies where it cannot be.
+    #[error("section {name} at ${addr:X} of {size} bytes is not in banks 4 and 5 below the stack (link with rv45.ld)")]
+    Data {
+        /// Section.
+        name: String,
+        /// Its address.
+        addr: u32,
+        /// Its size.
+        size: u32,
+    },
+}
+
+/// One piece of code with its name: a function or a hand-written routine.
+#[derive(Debug, Clone)]
+pub struct Piece {
+    /// Its name.
+    pub name: String,
+    /// Where it is to lie.
+    pub placement: Placement,
+    /// Bytes in the ELF, 0 for hand-written routines.
+    pub source_bytes: u32,
+    /// Its code.
+    pub items: Vec<Item>,
+}
+
+/// A program ready to run.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// The PRG file with its load address.
+    pub prg: Vec<u8>,
+    /// Address that SYS starts.
+    pub start: u16,
+    /// Address of the endless loop at the end.
+    pub halt: u16,
+    /// What lies where.
+    pub map: map::Map,
+    /// Source and result side by side.
+    pub listing: String,
+}
+
+/// Translates the linked ELF in `file`.
+///
+/// # Errors
+/// [`LinkError`] with the place of what is wrong.
+pub fn link(file: &[u8], options: &Options) -> Result<Program, LinkError> {
+    let elf = Elf::parse(file)?;
+    let mut symbols = Symbols::default();
+    let runtime = Runtime::new(&mut symbols)?;
+    let source = front::read(&elf, &options.entry, &mut symbols, &|name| runtime.replaces(name))?;
+    let mut pool = Pool::default();
+    let mut pieces = translate(source.functions, options, &mut symbols, &mut pool)?;
+    let halt = symbols.named("rv_halt");
+    let begin = start::code(source.entry, halt, options, &mut symbols);
+    let pointers: Vec<Label> = source.pointers.iter().map(|p| p.target).collect();
+    add_runtime(&mut pieces, &begin, &pointers, &runtime, &mut symbols)?;
+    let constants = constants::place(&mut pieces, &pool);
+
+    let data = payload::check(source.data, options)?;
+    let table = payload::table(&data, &mut symbols);
+    let tail = [constants.absolute_items.clone(), constants.image_items(&mut symbols), table.items.clone()].concat();
+    let mut sequences = vec![Sequence { start: Some(LOAD), items: &begin }];
+    sequences.extend(pieces.iter().map(|p| Sequence { start: None, items: &p.items }));
+    sequences.push(Sequence { start: None, items: &tail });
+    let layout = Layout::new(&sequences, &symbols)?;
+    let mut image = layout.encode(0, &begin, &symbols)?;
+    for (i, piece) in pieces.iter().enumerate() {
+        image.extend(layout.encode(i + 1, &piece.items, &symbols)?);
+    }
+    image.extend(layout.encode(pieces.len() + 1, &tail, &symbols)?);
+    let map = map::Map::new(&pieces, &layout, &data, image.len());
+    let end = u32::from(LOAD) + image.len() as u32;
+    if end > u32::from(MAIN_END) {
+        return Err(map.too_large("the code", end, MAIN_END.into()));
+    }
+    let payload_bytes = payload::bytes(&data, &source.pointers, &layout);
+    payload::fill_table(&mut image, &table, end);
+    image.extend(payload_bytes);
+    let end = u32::from(LOAD) + image.len() as u32;
+    if end > FILE_END {
+        return Err(map.too_large("the file with its initialised data", end, FILE_END));
+    }
+    let address = |label| layout.address(label).unwrap_or(0);
+    let start_label = symbols.named("rv_start");
+    let listing = map::listing(&pieces, &layout, &symbols);
+    let prg = [LOAD.to_le_bytes().to_vec(), image].concat();
+    Ok(Program { prg, start: address(start_label), halt: address(halt), map, listing })
+}
+
+fn translate(
+    functions: Vec<Function>,
+    options: &Options,
+    symbols: &mut Symbols,
+    pool: &mut Pool,
+) -> Result<Vec<Piece>, LinkError> {
+    let callees = Callees::default();
+    let listed = |list: &[String], name: &str| list.iter().any(|part| name.contains(part.as_str()));
+    let mut pieces = Vec::new();
+    for mut function in functions {
+        if listed(&options.hot, &function.name) {
+            function.placement = Placement::Hot;
+        } else if listed(&options.cold, &function.name) {
+            function.placement = Placement::Cold;
+        }
+        let style = if function.placement == Placement::Hot { Style::Speed } else { Style::Size };
+        let out = lower::function(&mut function, style, options.peepholes, &callees, symbols, pool);
+        if let Some(&(mnemonic, mode)) = out.invalid.first() {
+            return Err(LinkError::Encoding { function: function.name, mnemonic, mode });
+        }
+        pieces.push(Piece {
+            name: function.name,
+            placement: function.placement,
+            source_bytes: function.size,
+            items: out.items,
+        });
+    }
+    Ok(pieces)
+}
+
+/// Adds the hand-written routines that something refers to.
+fn add_runtime(
+    pieces: &mut Vec<Piece>,
+    begin: &[Item],
+    pointers: &[Label],
+    runtime: &Runtime,
+    symbols: &mut Symbols,
+) -> Result<(), LinkError> {
+    let mut defined: HashSet<Label> = HashSet::new();
+    let mut todo: Vec<Label> = pointers.to_vec();
+    let mut scan = |items: &[Item], todo: &mut Vec<Label>| {
+        for item in items {
+            match item {
+                Item::Label(label) => {
+                    defined.insert(*label);
+                }
+                Item::Inst(inst) => todo.extend(inst.operand.label()),
+                Item::Word(label, _) => todo.push(*label),
+                _ => {}
+            }
+        }
+        todo.retain(|label| !defined.contains(label));
+    };
+    for piece in pieces.iter() {
+        scan(&piece.items, &mut todo);
+    }
+    scan(begin, &mut todo);
+    while let Some(label) = todo.pop() {
+        let name = symbols.name(label);
+        if name.starts_with("rv_const_") || name.starts_with("rv_table") {
+            continue;
+        }
+        let items = runtime.routine(&name, symbols).ok_or(LinkError::Undefined(name.clone()))?;
+        scan(&items, &mut todo);
+        pieces.push(Piece { name, placement: Placement::Normal, source_bytes: 0, items });
+    }
+    Ok(())
+}

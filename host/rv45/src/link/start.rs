@@ -1,0 +1,107 @@
+//! The BASIC stub and the start-up code.
+
+use super::{LOAD, Options, constants};
+use crate::asm::{Builder, Item, Label, Mnemonic as M, Symbols};
+use crate::lower::cells::{BASE, BASE_PAGE, CONSTANTS, T4, cell};
+use crate::runtime::{FLAG, LOG};
+use crate::rv::Reg;
+
+/// BASIC lines `10 BANK 0` and `20 SYS 8224`; the code follows at a fixed place.
+const START: u16 = 0x2020;
+
+fn stub() -> Vec<u8> {
+    let mut out = Vec::new();
+    let bank = [0xFE, 0x02, b' ', b'0'].to_vec();
+    let sys = [vec![0x9E, b' '], START.to_string().into_bytes()].concat();
+    for (number, tokens) in [(10u16, bank), (20, sys)] {
+        let next = LOAD + (out.len() + tokens.len() + 5) as u16;
+        out.extend(next.to_le_bytes());
+        out.extend(number.to_le_bytes());
+        out.extend(tokens);
+        out.push(0);
+    }
+    out.extend([0, 0]);
+    out.resize(usize::from(START - LOAD), 0);
+    out
+}
+
+/// Stub and start-up code: takes over the machine, fills the base page, moves data to its place,
+/// calls `entry`.
+pub fn code(entry: Label, halt: Label, options: &Options, symbols: &mut Symbols) -> Vec<Item> {
+    let mut b = Builder::default();
+    b.items.push(Item::Bytes(stub()));
+    b.label(symbols.named("rv_start"));
+    b.imp(M::SEI);
+    b.imp(M::CLD);
+    for (value, address) in [
+        (0x47, 0xD02F), // the MEGA65's own registers
+        (0x53, 0xD02F),
+        (65, 0x0000), // 40 MHz
+        (0x35, 0x0001),
+        (0x44, 0xD030), // no ROM at $8000..$CFFF
+        (0x7F, 0xDC0D), // no interrupts
+        (0x7F, 0xDD0D),
+        (0x00, 0xD01A),
+    ] {
+        b.imm(M::LDA, value);
+        b.abs(M::STA, address);
+    }
+    // Megabyte 0 on both sides, then nothing mapped.
+    for x in [0x0F, 0] {
+        b.imm(M::LDA, 0);
+        b.imm(M::LDX, x);
+        b.imm(M::LDY, 0);
+        b.imm(M::LDZ, x);
+        b.imp(M::MAP);
+    }
+    b.imp(M::EOM);
+    b.imp(M::CLE);
+    let top = options.hardware_stack_end.wrapping_sub(1);
+    b.imm(M::LDY, (top >> 8) as u8);
+    b.imm(M::LDX, top as u8);
+    b.imp(M::TYS);
+    b.imp(M::TXS);
+    let ignore = symbols.fresh();
+    for vector in [0xFFFA, 0xFFFE] {
+        b.inst(M::LDA, crate::asm::Mode::Immediate, crate::asm::Operand::Lo(ignore, 0));
+        b.abs(M::STA, vector);
+        b.inst(M::LDA, crate::asm::Mode::Immediate, crate::asm::Operand::Hi(ignore, 0));
+        b.abs(M::STA, vector + 1);
+    }
+    b.imm(M::LDA, BASE_PAGE);
+    b.imp(M::TAB);
+    let clear = symbols.fresh();
+    b.imm(M::LDA, 0);
+    b.imp(M::TAX);
+    b.label(clear);
+    b.inst(M::STA, crate::asm::Mode::BasePageX, crate::asm::Operand::Byte(0));
+    b.imp(M::INX);
+    b.branch(M::BNE, clear);
+    constants::copy_code(symbols, &mut b);
+    let bank = (options.stack_top >> 16) as u8;
+    let sp = cell(Reg::SP);
+    b.imm(M::LDA, bank);
+    b.bp(M::STA, sp + 2);
+    b.bp(M::STA, T4 + 2);
+    b.imm(M::LDA, (options.stack_top >> 8) as u8);
+    b.bp(M::STA, sp + 1);
+    b.imm(M::LDA, options.stack_top as u8);
+    b.bp(M::STA, sp);
+    // The host log starts at $8000000.
+    b.imm(M::LDA, 8);
+    b.bp(M::STA, LOG + 3);
+    let table = symbols.named("rv_table");
+    b.imm(M::LDA, 0);
+    b.abs(M::STA, 0xD702);
+    b.abs(M::STA, 0xD704);
+    b.inst(M::LDA, crate::asm::Mode::Immediate, crate::asm::Operand::Hi(table, 0));
+    b.abs(M::STA, 0xD701);
+    b.inst(M::LDA, crate::asm::Mode::Immediate, crate::asm::Operand::Lo(table, 0));
+    b.abs(M::STA, 0xD705);
+    b.jsr(entry);
+    b.jmp(halt);
+    b.label(ignore);
+    b.imp(M::RTI);
+    debug_assert!(CONSTANTS < LOG && LOG + 4 <= FLAG && BASE == u16::from(BASE_PAGE) << 8);
+    b.items
+}

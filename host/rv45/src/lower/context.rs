@@ -1,0 +1,471 @@
+//! Emission with knowledge of what A, X, Y, Z and the register cells hold.
+
+use super::cells::{cell, register_at};
+use super::{Peepholes, Pool};
+use crate::asm::{Builder, Inst, Item, Label, Mnemonic, Mode as AddrMode, Operand, Symbols};
+use crate::flow::known::{self, Values};
+use crate::flow::{Bytes, mask_of};
+use crate::ir::Ir;
+use crate::rv::Reg;
+use Mnemonic as M;
+
+/// Whether size or speed matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Shorter sequences.
+    Size,
+    /// Faster sequences.
+    Speed,
+}
+
+/// What one of A, X, Y, Z holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Held {
+    /// A value known now.
+    value: Option<u8>,
+    /// Cells of the base page (below $80) whose content it equals.
+    cells: u128,
+}
+
+/// The four byte registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Byte {
+    /// Accumulator.
+    A,
+    /// X.
+    X,
+    /// Y.
+    Y,
+    /// Z.
+    Z,
+}
+
+/// State while a function is emitted.
+pub struct Context<'a> {
+    /// What was emitted.
+    pub out: Builder,
+    /// Labels.
+    pub symbols: &'a mut Symbols,
+    pool: &'a mut Pool,
+    /// Size or speed.
+    pub style: Mode,
+    /// What may be left out.
+    pub peepholes: Peepholes,
+    /// Bytes read after the current operation.
+    pub live: Bytes,
+    /// The next operation of the block.
+    pub next: Option<Ir>,
+    /// Bytes read after the next operation.
+    pub next_live: Bytes,
+    /// True when some byte of the current operation's result is known beforehand.
+    pub result_known: bool,
+    /// Known contents of the register cells.
+    pub values: Values,
+    held: [Held; 4],
+    /// A register whose value is only in Q: its store was left out because the next operation is
+    /// the only reader.
+    pub unstored: Option<Reg>,
+}
+
+impl<'a> Context<'a> {
+    /// A context that knows nothing yet.
+    pub fn new(symbols: &'a mut Symbols, pool: &'a mut Pool, style: Mode, peepholes: Peepholes) -> Self {
+        Context {
+            out: Builder::default(),
+            symbols,
+            pool,
+            style,
+            peepholes,
+            live: Bytes::MAX,
+            next: None,
+            next_live: Bytes::MAX,
+            result_known: false,
+            values: known::nothing(),
+            held: [Held::default(); 4],
+            unstored: None,
+        }
+    }
+
+    /// Forgets what A, X, Y, Z hold.
+    pub fn forget_registers(&mut self) {
+        self.held = [Held::default(); 4];
+    }
+
+    /// Forgets one of them.
+    pub fn forget(&mut self, r: Byte) {
+        self.held[r as usize] = Held::default();
+    }
+
+    /// Which bytes of `r` are read after the current operation.
+    pub fn wanted(&self, r: Reg) -> u8 {
+        if r == Reg::ZERO { 0 } else { mask_of(self.live, r) }
+    }
+
+    /// The register's whole value, where known.
+    pub fn known(&self, r: Reg) -> Option<u32> {
+        known::word(&self.values, r)
+    }
+
+    /// One byte of a register, where known.
+    pub fn known_byte(&self, r: Reg, i: u8) -> Option<u8> {
+        known::of(&self.values, r)[usize::from(i & 3)]
+    }
+
+    /// True when bytes `from..4` of `r` are known to be 0.
+    pub fn zero_from(&self, r: Reg, from: u8) -> bool {
+        (from..4).all(|i| self.known_byte(r, i) == Some(0))
+    }
+
+    /// Base-page cell of byte `i` of `r`.
+    pub fn byte(r: Reg, i: u8) -> u8 {
+        cell(r) + i
+    }
+
+    fn known_cell(&self, offset: u8) -> Option<u8> {
+        let (r, i) = register_at(offset)?;
+        self.known_byte(r, i)
+    }
+
+    fn set(&mut self, r: Byte, value: Option<u8>, cells: u128) {
+        self.held[r as usize] = Held { value, cells };
+    }
+
+    fn holds(&self, r: Byte, offset: u8) -> bool {
+        self.peepholes.tracking && offset < 128 && self.held[r as usize].cells & 1 << offset != 0
+    }
+
+    /// Notes that a cell was changed to something that no register holds.
+    pub fn touch(&mut self, offset: u8) {
+        if offset < 128 {
+            for held in &mut self.held {
+                held.cells &= !(1 << offset);
+            }
+            if let Some((r, i)) = register_at(offset) {
+                self.values[usize::from(r.0) * 4 + usize::from(i)] = None;
+            }
+        }
+    }
+
+    /// Notes that all four bytes of a register were changed.
+    pub fn touch_register(&mut self, r: Reg) {
+        (0..4).for_each(|i| self.touch(cell(r) + i));
+    }
+
+    const LOAD: [M; 4] = [M::LDA, M::LDX, M::LDY, M::LDZ];
+    const STORE: [M; 4] = [M::STA, M::STX, M::STY, M::STZ];
+
+    /// Loads a constant into a byte register. Flags are undefined afterwards.
+    pub fn load_imm(&mut self, r: Byte, value: u8) {
+        let held = self.held[r as usize];
+        if self.peepholes.tracking && held.value == Some(value) {
+            return;
+        }
+        if self.peepholes.tracking {
+            // One byte instead of two where another register holds the value, or nearly.
+            let one = |cx: &Self, m: M| cx.held[r as usize].value.map(|v| (m, v));
+            let transfer = match r {
+                Byte::A => [(Byte::X, M::TXA), (Byte::Y, M::TYA), (Byte::Z, M::TZA)]
+                    .into_iter()
+                    .find(|(s, _)| self.held[*s as usize].value == Some(value))
+                    .map(|t| t.1),
+                Byte::X => (self.held[0].value == Some(value)).then_some(M::TAX),
+                Byte::Y => (self.held[0].value == Some(value)).then_some(M::TAY),
+                Byte::Z => (self.held[0].value == Some(value)).then_some(M::TAZ),
+            };
+            let step = match r {
+                Byte::X => [M::INX, M::DEX],
+                Byte::Y => [M::INY, M::DEY],
+                Byte::Z => [M::INZ, M::DEZ],
+                Byte::A => [M::INC, M::DEC],
+            };
+            let near = one(self, step[0]).filter(|(_, v)| v.wrapping_add(1) == value);
+            let near = near.or_else(|| one(self, step[1]).filter(|(_, v)| v.wrapping_sub(1) == value));
+            if let Some(m) = transfer {
+                self.out.imp(m);
+                self.set(r, Some(value), 0);
+                return;
+            }
+            if let Some((m, _)) = near {
+                if r == Byte::A {
+                    self.out.acc(m)
+                } else {
+                    self.out.imp(m)
+                }
+                self.set(r, Some(value), 0);
+                return;
+            }
+        }
+        self.out.imm(Self::LOAD[r as usize], value);
+        self.set(r, Some(value), 0);
+    }
+
+    /// Loads a constant; none of the ways to do so changes the carry.
+    pub fn load_imm_keeping_carry(&mut self, r: Byte, value: u8) {
+        self.load_imm(r, value);
+    }
+
+    /// Loads a base-page byte into A, X or Y. Flags are undefined afterwards.
+    pub fn load(&mut self, r: Byte, offset: u8) {
+        if self.holds(r, offset) {
+            return;
+        }
+        if let Some(value) = self.known_cell(offset).filter(|_| self.peepholes.constants) {
+            self.load_imm(r, value);
+            if offset < 128 {
+                self.held[r as usize].cells |= 1 << offset;
+            }
+            return;
+        }
+        self.load_flags(r, offset);
+    }
+
+    /// The same, always emitted, so that N and Z are those of the byte.
+    pub fn load_flags(&mut self, r: Byte, offset: u8) {
+        if r == Byte::Z {
+            // There is no LDZ from the base page by offset.
+            let (mode, operand) = (AddrMode::Absolute, Operand::Word(super::cells::BASE + u16::from(offset)));
+            self.out.inst(M::LDZ, mode, operand);
+        } else {
+            self.out.bp(Self::LOAD[r as usize], offset);
+        }
+        let value = self.known_cell(offset);
+        self.set(r, value, if offset < 128 { 1 << offset } else { 0 });
+    }
+
+    /// Stores A, X, Y or Z into a base-page byte, unless it is a register byte that nothing reads
+    /// or that holds the value already.
+    pub fn store(&mut self, r: Byte, offset: u8) {
+        if let Some((reg, i)) = register_at(offset) {
+            let wanted = self.wanted(reg) & 1 << i != 0;
+            if reg == Reg::ZERO || (!wanted && self.peepholes.liveness) || self.holds(r, offset) {
+                return;
+            }
+            let value = self.held[r as usize].value;
+            if self.peepholes.tracking && value.is_some() && value == self.known_cell(offset) {
+                self.held[r as usize].cells |= 1 << offset;
+                return;
+            }
+        }
+        self.store_always(r, offset);
+    }
+
+    /// Stores without asking whether anything reads it.
+    pub fn store_always(&mut self, r: Byte, offset: u8) {
+        self.out.bp(Self::STORE[r as usize], offset);
+        self.touch(offset);
+        if offset < 128 {
+            let value = self.held[r as usize].value;
+            self.held[r as usize].cells |= 1 << offset;
+            if let Some((reg, i)) = register_at(offset) {
+                self.values[usize::from(reg.0) * 4 + usize::from(i)] = value.filter(|_| self.peepholes.constants);
+            }
+        }
+    }
+
+    /// Any instruction on A with an immediate; A's content is unknown afterwards.
+    pub fn a_imm(&mut self, m: M, value: u8) {
+        self.out.imm(m, value);
+        if !matches!(m, M::CMP | M::BIT) {
+            self.forget(Byte::A);
+        }
+    }
+
+    /// Any instruction on A with a base-page byte.
+    pub fn a_bp(&mut self, m: M, offset: u8) {
+        match self.known_cell(offset) {
+            Some(value) if self.peepholes.constants && m != M::BIT => self.out.imm(m, value),
+            _ => self.out.bp(m, offset),
+        }
+        if !matches!(m, M::CMP | M::BIT) {
+            self.forget(Byte::A);
+        }
+    }
+
+    /// An implied instruction that changes none of A, X, Y, Z and no cell.
+    pub fn imp(&mut self, m: M) {
+        self.out.imp(m);
+    }
+
+    /// An instruction on the accumulator.
+    pub fn a_acc(&mut self, m: M) {
+        self.out.acc(m);
+        self.forget(Byte::A);
+    }
+
+    /// Copies a byte register: TAX and its like.
+    pub fn transfer(&mut self, m: M) {
+        let (from, to) = match m {
+            M::TAX => (Byte::A, Byte::X),
+            M::TAY => (Byte::A, Byte::Y),
+            M::TAZ => (Byte::A, Byte::Z),
+            M::TXA => (Byte::X, Byte::A),
+            M::TYA => (Byte::Y, Byte::A),
+            _ => (Byte::Z, Byte::A),
+        };
+        self.out.imp(m);
+        self.held[to as usize] = self.held[from as usize];
+    }
+
+    /// A conditional branch over the next few instructions; ends with [`Context::join`].
+    pub fn skip(&mut self, m: M) -> Label {
+        let label = self.symbols.fresh();
+        self.out.branch(m, label);
+        label
+    }
+
+    /// Where a skip ends. `changed` may differ between the two ways here.
+    pub fn join(&mut self, label: Label, changed: &[Byte]) {
+        self.out.label(label);
+        for &r in changed {
+            self.forget(r);
+        }
+    }
+
+    /// True when Q holds register `r`.
+    pub fn q_holds(&self, r: Reg) -> bool {
+        let at = cell(r);
+        [Byte::A, Byte::X, Byte::Y, Byte::Z].into_iter().enumerate().all(|(i, b)| self.holds(b, at + i as u8))
+    }
+
+    /// Q = register. Flags are undefined afterwards.
+    pub fn ldq(&mut self, r: Reg) {
+        if self.q_holds(r) {
+            return;
+        }
+        if self.peepholes.constants {
+            if let Some(value) = self.known(r) {
+                self.ldq_const(value);
+                let at = cell(r);
+                for i in 0..4 {
+                    self.held[i].cells |= 1 << (usize::from(at) + i);
+                }
+                return;
+            }
+        }
+        self.ldq_flags(r);
+    }
+
+    /// Q = register, with N and Z of the 32 bits.
+    pub fn ldq_flags(&mut self, r: Reg) {
+        let at = cell(r);
+        self.out.bp(M::LDQ, at);
+        for (i, b) in [Byte::A, Byte::X, Byte::Y, Byte::Z].into_iter().enumerate() {
+            let value = self.known_cell(at + i as u8);
+            self.set(b, value, 1 << (at + i as u8));
+        }
+    }
+
+    /// Q = a constant.
+    pub fn ldq_const(&mut self, value: u32) {
+        let bytes = value.to_le_bytes();
+        if self.peepholes.tracking && (0..4).all(|i| self.held[i].value == Some(bytes[i])) {
+            return;
+        }
+        let same = bytes.iter().all(|&b| b == bytes[0]);
+        if value != 0 && same {
+            // LDA #; TAX; TAY; TAZ is shorter and faster than a load from the pool.
+            self.load_imm(Byte::A, bytes[0]);
+            self.transfer(M::TAX);
+            self.transfer(M::TAY);
+            self.transfer(M::TAZ);
+            return;
+        }
+        self.q_op_const(M::LDQ, value);
+        for (i, b) in [Byte::A, Byte::X, Byte::Y, Byte::Z].into_iter().enumerate() {
+            self.set(b, Some(bytes[i]), 0);
+        }
+    }
+
+    /// A Q operation with a register cell as operand; Q is unknown afterwards.
+    pub fn q_op(&mut self, m: M, r: Reg) {
+        match self.known(r).filter(|_| self.peepholes.constants && r != Reg::ZERO) {
+            Some(value) => self.q_op_const(m, value),
+            None => self.out.bp(m, cell(r)),
+        }
+        if m != M::CMPQ {
+            self.forget_registers();
+        }
+    }
+
+    /// A Q operation with a constant as operand; Q is unknown afterwards (but for CMPQ).
+    pub fn q_op_const(&mut self, m: M, value: u32) {
+        if value == 0 {
+            self.out.bp(m, cell(Reg::ZERO));
+        } else {
+            let label = self.pool.label(value, self.symbols);
+            self.out.inst(m, AddrMode::Absolute, Operand::Addr(label, 0));
+        }
+        if m != M::CMPQ {
+            self.forget_registers();
+        }
+    }
+
+    /// A shift or count of Q itself.
+    pub fn q_acc(&mut self, m: M) {
+        self.out.acc(m);
+        self.forget_registers();
+    }
+
+    /// Stores Q into a register, as far as it is read later; leaves the store out where the next
+    /// operation takes the value from Q and nothing else reads it.
+    pub fn stq(&mut self, rd: Reg) {
+        let wanted = self.wanted(rd);
+        let liveness = self.peepholes.liveness;
+        if rd == Reg::ZERO || (wanted == 0 && liveness) {
+            return;
+        }
+        let at = cell(rd);
+        if self.forwardable(rd) {
+            for i in 0..4u8 {
+                self.touch(at + i);
+                self.held[usize::from(i)].cells |= 1 << (at + i);
+            }
+            self.unstored = Some(rd);
+            return;
+        }
+        if liveness && matches!(wanted, 1 | 2 | 4 | 8 | 3) {
+            for (i, b) in [Byte::A, Byte::X, Byte::Y, Byte::Z].into_iter().enumerate() {
+                self.store(b, at + i as u8);
+            }
+            return;
+        }
+        if self.q_holds(rd) {
+            return;
+        }
+        self.out.bp(M::STQ, at);
+        for i in 0..4u8 {
+            self.touch(at + i);
+            self.held[usize::from(i)].cells |= 1 << (at + i);
+        }
+    }
+
+    /// True when the next operation takes `rd` out of Q first and then nothing reads it any more.
+    fn forwardable(&self, rd: Reg) -> bool {
+        let Some(next) = self.next else { return false };
+        self.peepholes.tracking
+            && self.peepholes.liveness
+            && !self.result_known
+            && (next.def() == Some(rd) || mask_of(self.next_live, rd) == 0)
+            && super::leading::takes_first(&next, rd, self)
+    }
+
+    /// A call of a helper; A, X, Y, Z are unknown afterwards.
+    pub fn helper(&mut self, name: &str) {
+        let label = self.symbols.named(name);
+        self.out.jsr(label);
+        self.forget_registers();
+    }
+
+    /// Adds a single item.
+    pub fn push(&mut self, m: M, mode: AddrMode, operand: Operand) {
+        self.out.inst(m, mode, operand);
+    }
+
+    /// The last instruction emitted.
+    pub fn last(&self) -> Option<&Inst> {
+        self.out.items.iter().rev().find_map(|item| match item {
+            Item::Inst(inst) => Some(inst),
+            _ => None,
+        })
+    }
+}

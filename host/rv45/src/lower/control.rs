@@ -1,0 +1,34 @@
+//! Calls, returns, jumps, prologues, host calls.
+
+use super::cells::BASE;
+use super::context::Context;
+use crate::asm::{Mnemonic as M, Mode as AddrMode, Operand};
+use crate::ir::Ir;
+use crate::lower::cells::cell;
+use crate::rv::Reg;
+
+/// Emits an operation that changes the flow of control.
+pub fn control(cx: &mut Context<'_>, op: &Ir) {
+    match *op {
+        Ir::Call { target } => cx.out.jsr(target),
+        Ir::TailCall { target } => cx.out.jmp(target),
+        Ir::CallReg { reg } => indirect(cx, M::JSR, reg),
+        Ir::JumpReg { reg } => indirect(cx, M::JMP, reg),
+        Ir::Ret => cx.out.imp(M::RTS),
+        Ir::Save { n } => named(cx, M::JSR, &format!("rv_save_{n}")),
+        Ir::Restore { n } => named(cx, M::JMP, &format!("rv_restore_{n}")),
+        Ir::Ecall => named(cx, M::JSR, "rv_ecall"),
+        Ir::Halt => named(cx, M::JMP, "rv_halt"),
+        _ => {}
+    }
+    cx.forget_registers();
+}
+
+fn indirect(cx: &mut Context<'_>, m: M, reg: Reg) {
+    cx.push(m, AddrMode::AbsIndirect, Operand::Word(BASE + u16::from(cell(reg))));
+}
+
+fn named(cx: &mut Context<'_>, m: M, name: &str) {
+    let label = cx.symbols.named(name);
+    cx.out.abs_label(m, label);
+}

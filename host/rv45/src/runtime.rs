@@ -1,0 +1,123 @@
+//! The hand-written routines: their sources, and those that are made on demand.
+
+use crate::asm::{Builder, Item, Mnemonic as M, Mode, Operand, Parser, Routine, Symbols, TextError};
+use crate::lower::cells::{self, cell};
+use crate::rv::Reg;
+use std::collections::HashMap;
+
+const SOURCES: [&str; 5] = [
+    include_str!("runtime/arith.s"),
+    include_str!("runtime/frame.s"),
+    include_str!("runtime/machine.s"),
+    include_str!("runtime/far.s"),
+    include_str!("runtime/mem.s"),
+];
+
+/// Pointer to the end of the host log, kept in the base page.
+pub const LOG: u8 = 0xF8;
+/// The carry after the last trap.
+pub const FLAG: u8 = 0xFC;
+
+/// Names that only the translator itself uses start with this.
+const OWN: &str = "rv_";
+
+/// The hand-written routines by name.
+#[derive(Debug, Default, Clone)]
+pub struct Runtime {
+    routines: HashMap<String, Vec<Item>>,
+}
+
+impl Runtime {
+    /// Assembles the sources; labels go into `symbols`.
+    ///
+    /// # Errors
+    /// [`TextError`] for a line that is not understood.
+    pub fn new(symbols: &mut Symbols) -> Result<Runtime, TextError> {
+        let mut runtime = Runtime::default();
+        for source in SOURCES {
+            runtime.add(source, symbols)?;
+        }
+        Ok(runtime)
+    }
+
+    /// Adds routines; one of the same name replaces an earlier one.
+    ///
+    /// # Errors
+    /// [`TextError`] for a line that is not understood.
+    pub fn add(&mut self, source: &str, symbols: &mut Symbols) -> Result<(), TextError> {
+        let mut parser = Parser::new(symbols);
+        for (name, value) in constants() {
+            parser.define(&name, value);
+        }
+        for Routine { name, items } in parser.parse(source)? {
+            self.routines.insert(name, items);
+        }
+        Ok(())
+    }
+
+    /// True for names that take the place of functions of the program.
+    pub fn replaces(&self, name: &str) -> bool {
+        !name.starts_with(OWN) && self.routines.contains_key(name)
+    }
+
+    /// The routine called `name`, made on demand for the families that have many members.
+    pub fn routine(&self, name: &str, symbols: &mut Symbols) -> Option<Vec<Item>> {
+        self.routines.get(name).cloned().or_else(|| family(name, symbols))
+    }
+}
+
+/// Names that the sources use.
+fn constants() -> Vec<(String, i64)> {
+    let mut list: Vec<(String, i64)> = [
+        ("T0", cells::T0),
+        ("T1", cells::T1),
+        ("T2", cells::T2),
+        ("T3", cells::T3),
+        ("T4", cells::T4),
+        ("T5", cells::T5),
+        ("ZERO", cell(Reg::ZERO)),
+        ("SP", cell(Reg::SP)),
+        ("S", cell(Reg(27))),
+        ("LOG", LOG),
+        ("FLAG", FLAG),
+    ]
+    .map(|(name, value)| (name.to_string(), i64::from(value)))
+    .to_vec();
+    list.push(("BASE".into(), i64::from(cells::BASE)));
+    for r in (0..32).map(Reg) {
+        list.push((r.to_string().to_ascii_uppercase(), i64::from(cell(r))));
+    }
+    list
+}
+
+fn family(name: &str, symbols: &mut Symbols) -> Option<Vec<Item>> {
+    let mut b = Builder::default();
+    b.label(symbols.named(name));
+    if let Some(n) = name.strip_prefix("rv_save_").and_then(|n| n.parse::<u8>().ok()).filter(|&n| n <= 12) {
+        b.imm(M::LDA, frame_size(n));
+        b.imm(M::LDX, 2 * (12 - n));
+        b.jmp(symbols.named("rv_save"));
+    } else if let Some(n) = name.strip_prefix("rv_restore_").and_then(|n| n.parse::<u8>().ok()).filter(|&n| n <= 12) {
+        b.imm(M::LDA, frame_size(n));
+        b.imm(M::LDX, 44u8.wrapping_sub(4 * n));
+        b.jmp(symbols.named("rv_restore"));
+    } else {
+        let base = name.strip_prefix("rv_sw_")?;
+        let base = (1..32).map(Reg).find(|r| r.to_string() == base)?;
+        // Store of the register whose cell X names, at [base] + Z.
+        for i in 0..4 {
+            if i > 0 {
+                b.imp(M::INZ);
+            }
+            b.inst(M::LDA, Mode::BasePageX, Operand::Byte(i));
+            b.flat(M::STA, cell(base));
+        }
+        b.imp(M::RTS);
+    }
+    Some(b.items)
+}
+
+/// Bytes by which the save routine moves sp: part of LLVM's frame layout.
+fn frame_size(n: u8) -> u8 {
+    (4 * (n + 1)).next_multiple_of(16)
+}

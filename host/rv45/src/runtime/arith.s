@@ -1,0 +1,265 @@
+; Arithmetic helpers. T0..T5 are base-page temporaries, ZERO is x0's cell.
+; Two-operand helpers get the first operand in T1 (multiplier and shifts: $D770) and the second in Q.
+
+.func rv_mul                ; Q = $D770 * Q, low word
+        STQ $D774
+        LDQ $D778
+        RTS
+
+.func rv_mulh               ; signed times signed, high word
+        STQ T2
+        STQ $D774
+        LDQ T1
+        STQ $D770
+        LDQ $D77C
+        BIT T1+3
+        BPL .positive
+        SEC
+        SBCQ T2
+.positive:
+        BIT T2+3
+        BPL .done
+        SEC
+        SBCQ T1
+.done:  RTS
+
+.func rv_mulhsu             ; signed times unsigned, high word
+        STQ T2
+        STQ $D774
+        LDQ T1
+        STQ $D770
+        LDQ $D77C
+        BIT T1+3
+        BPL .done
+        SEC
+        SBCQ T2
+.done:  RTS
+
+.func rv_divu
+        JSR rv_udivmod
+        LDQ T2
+        RTS
+
+.func rv_remu
+        JSR rv_udivmod
+        LDQ T3
+        RTS
+
+.func rv_div
+        JSR rv_sdivmod
+        LDQ T2
+        RTS
+
+.func rv_rem
+        JSR rv_sdivmod
+        LDQ T3
+        RTS
+
+; T2 = T1 / Q, T3 = T1 mod Q, unsigned; T0 = the divisor. Division by 0 gives -1 and T1.
+; The hardware's quotient may be one too low, so the remainder is checked.
+.func rv_udivmod
+        STQ T0
+        STQ $D774
+        LDQ T1
+        STQ $D770
+        LDQ T0
+        BEQ .zero
+.wait:  BIT $D70F
+        BMI .wait
+        LDQ $D76C
+        STQ T2
+        STQ $D770
+        LDQ T1
+        SEC
+        SBCQ $D778
+        STQ T3
+        CMPQ T0
+        BCC .done
+        SEC
+        SBCQ T0
+        STQ T3
+        INQ T2
+.done:  RTS
+.zero:  LDQ T1
+        STQ T3
+        LDA #$FF
+        TAX
+        TAY
+        TAZ
+        STQ T2
+        RTS
+
+.func rv_sdivmod            ; the same, signed
+        STQ T0
+        LDA T1+3
+        PHA
+        EOR T0+3
+        PHA
+        BIT T1+3
+        BPL .dividend
+        LDQ ZERO
+        SEC
+        SBCQ T1
+        STQ T1
+.dividend:
+        LDQ T0
+        BPL .divisor
+        LDQ ZERO
+        SEC
+        SBCQ T0
+.divisor:
+        JSR rv_udivmod
+        PLA
+        BPL .quotient
+        LDQ T0
+        BEQ .quotient
+        LDQ ZERO
+        SEC
+        SBCQ T2
+        STQ T2
+.quotient:
+        PLA
+        BPL .remainder
+        LDQ ZERO
+        SEC
+        SBCQ T3
+        STQ T3
+.remainder:
+        RTS
+
+; Shifts multiply by a power of two: operand in $D770, count in A.
+.func rv_power              ; $D774 = 2 to the A (0..31)
+        TAX
+        LSR A
+        LSR A
+        LSR A
+        TAY
+        LDA #0
+        STA $D774
+        STA $D775
+        STA $D776
+        STA $D777
+        TXA
+        AND #7
+        TAX
+        LDA .bits,X
+        STA $D774,Y
+        RTS
+.bits:  .byte 1, 2, 4, 8, 16, 32, 64, 128
+
+.func rv_sll
+        AND #31
+        JSR rv_power
+        LDQ $D778
+        RTS
+
+.func rv_srl                ; the high word of x times 2 to the (32 - count)
+        AND #31
+        BEQ .none
+        EOR #31
+        INC A
+        JSR rv_power
+        LDQ $D77C
+        RTS
+.none:  JSR rv_power
+        LDQ $D778
+        RTS
+
+.func rv_sra                ; a negative x: the logical shift less 2 to the (32 - count)
+        AND #31
+        BEQ .none
+        EOR #31
+        INC A
+        JSR rv_power
+        LDQ $D77C
+        BIT $D773
+        BPL .done
+        SEC
+        SBCQ $D774
+.done:  RTS
+.none:  JSR rv_power
+        LDQ $D778
+        RTS
+
+.func rv_ror
+        EOR #$FF
+        INC A
+        JMP rv_rol
+
+.func rv_rol
+        AND #31
+        JSR rv_power
+        LDQ $D778
+        ORQ $D77C
+        RTS
+
+.func rv_clz                ; A = leading zeros of Q
+        STQ T0
+        LDX #0
+        LDA T0+3
+        BNE .bits
+        LDX #8
+        LDA T0+2
+        BNE .bits
+        LDX #16
+        LDA T0+1
+        BNE .bits
+        LDX #24
+        LDA T0
+        BNE .bits
+        LDA #32
+        RTS
+.next:  INX
+.bits:  ASL A
+        BCC .next
+        TXA
+        RTS
+
+.func rv_ctz                ; A = trailing zeros of Q
+        STQ T0
+        LDX #0
+        LDA T0
+        BNE .bits
+        LDX #8
+        LDA T0+1
+        BNE .bits
+        LDX #16
+        LDA T0+2
+        BNE .bits
+        LDX #24
+        LDA T0+3
+        BNE .bits
+        LDA #32
+        RTS
+.next:  INX
+.bits:  LSR A
+        BCC .next
+        TXA
+        RTS
+
+.func rv_cpop               ; A = ones in Q
+        STQ T0
+        LDX #0
+        LDY #3
+.byte:  LDA BASE+T0,Y
+.bit:   LSR A
+        BCC .clear
+        INX
+.clear: TAZ
+        BNE .bit
+        DEY
+        BPL .byte
+        TXA
+        RTS
+
+.func rv_orcb               ; every byte of Q that is not 0 becomes $FF
+        STQ T0
+        LDY #3
+.byte:  LDA BASE+T0,Y
+        BEQ .zero
+        LDA #$FF
+        STA BASE+T0,Y
+.zero:  DEY
+        BPL .byte
+        LDQ T0
+        RTS

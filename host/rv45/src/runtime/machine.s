@@ -1,0 +1,185 @@
+; Hardware access and requests of the program to whoever runs it.
+
+.func rv_halt               ; nothing comes after this
+        BRA rv_halt
+
+; Host requests by the numbers of Linux, for programs under test: 64 writes A2 bytes at A1 to the
+; log in attic RAM whose end LOG points to; 93 stores A0 and $5A at EXIT and stops.
+.func rv_ecall
+        LDA A7
+        CMP #64
+        BEQ .write
+        CMP #93
+        BNE .halt
+        LDQ .exit
+        STQ T0
+        LDZ #0
+        LDA A0
+        STA [T0],Z
+        INZ
+        LDA #$5A
+        STA [T0],Z
+.halt:  JMP rv_halt
+.exit:  .dword $8700000
+.write: LDQ A1
+        STQ T1
+        LDQ A2
+        STQ T2
+        STQ A0
+.next:  LDQ T2
+        BEQ .done
+        DEQ T2
+        LDZ #0
+        LDA [T1],Z
+        STA [LOG],Z
+        INQ T1
+        INQ LOG
+        BRA .next
+.done:  RTS
+
+.func rv45_carry            ; A0 = carry after the last trap
+        LDA FLAG
+        STA A0
+        LDA #0
+        STA A0+1
+        STA A0+2
+        STA A0+3
+        RTS
+
+.func rv45_hdos             ; trap $D640: A0 = function, A1..A3 = X, Y, Z
+        LDA #$40
+        STA .port+1
+        LDX A1
+        LDY A2
+        LDA A3
+        TAZ
+        LDA A0
+.port:  STA $D640
+        CLV
+        STQ A0
+        LDA #0
+        ROL A
+        STA FLAG
+        RTS
+
+.func rv45_trap             ; the same through register A0 ($D640..$D67F); A1 = function, A2..A4
+        LDA A0
+        STA .port+1
+        LDX A2
+        LDY A3
+        LDA A4
+        TAZ
+        LDA A1
+.port:  STA $D640
+        CLV
+        STQ A0
+        LDA #0
+        ROL A
+        STA FLAG
+        RTS
+
+.func rv45_dma              ; enhanced DMA, list at A0 (28 bits)
+        LDA A0+2
+        AND #$7F
+        STA $D702
+        LDQ A0
+        ASLQ Q              ; bits 20-27 into Z and the top of Y
+        ASLQ Q
+        ASLQ Q
+        ASLQ Q
+        STZ $D704
+        LDA A0+1
+        STA $D701
+        LDA A0
+        STA $D705
+        RTS
+
+; A list in the runtime's work page for the copies and fills below.
+.func rv45_dma_copy         ; A0 = destination, A1 = source, A2 = count
+        LDX #0
+        BRA rv_dma_run
+.func rv45_dma_fill         ; A0 = destination, A1 = value, A2 = count
+        LDX #3
+        BRA rv_dma_run
+.func rv_dma_run            ; A0, A1, A2 as above, X = command; A0 and A1 survive
+        STX rv_dma_list+6
+        LDQ A2
+        STQ T2
+        LDQ A0
+        STQ T0
+        LDQ A1
+        STQ T1
+.more:  LDQ T2
+        BEQ .done
+        TYA                 ; 64 KB or more: a piece of $8000 bytes at a time
+        BNE .piece
+        TZA
+        BNE .piece
+        LDA T2
+        STA rv_dma_list+7
+        STX rv_dma_list+8
+        LDQ ZERO
+        STQ T2
+        BRA .go
+.piece: LDA #0
+        STA rv_dma_list+7
+        LDA #$80
+        STA rv_dma_list+8
+        LDQ T2
+        SEC
+        SBCQ .step
+        STQ T2
+.go:    LDA T1
+        STA rv_dma_list+9
+        LDA T1+1
+        STA rv_dma_list+10
+        LDA T1+2
+        AND #15
+        STA rv_dma_list+11
+        LDQ T1
+        ASLQ Q
+        ASLQ Q
+        ASLQ Q
+        ASLQ Q
+        STZ rv_dma_list+2
+        LDA T0
+        STA rv_dma_list+12
+        LDA T0+1
+        STA rv_dma_list+13
+        LDA T0+2
+        AND #15
+        STA rv_dma_list+14
+        LDQ T0
+        ASLQ Q
+        ASLQ Q
+        ASLQ Q
+        ASLQ Q
+        STZ rv_dma_list+4
+        LDA #0
+        STA $D702
+        STA $D704
+        LDA #>rv_dma_list
+        STA $D701
+        LDA #<rv_dma_list
+        STA $D705
+        LDQ T0              ; only a longer job goes on from here
+        CLC
+        ADCQ .step
+        STQ T0
+        LDA rv_dma_list+6
+        BNE .more           ; a fill keeps its value
+        LDQ T1
+        CLC
+        ADCQ .step
+        STQ T1
+        BRA .more
+.done:  RTS
+.step:  .dword $8000
+
+.func rv_dma_list
+        .byte $0B, $80, 0, $81, 0, 0        ; F018B; source and destination megabyte; end
+        .byte 0                             ; command (offset 6)
+        .word 0                             ; count
+        .byte 0, 0, 0                       ; source
+        .byte 0, 0, 0                       ; destination
+        .byte 0, 0, 0                       ; sub-command, modulo
