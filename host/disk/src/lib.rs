@@ -6,6 +6,10 @@
 pub mod block;
 pub mod d81;
 pub mod fat;
+pub mod fill;
+pub mod install;
+pub mod source;
+pub mod spec;
 
 /// How bad a finding of a check is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

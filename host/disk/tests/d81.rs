@@ -319,7 +319,7 @@ fn every_file(disk: &D81) -> Vec<(PetsciiName, Option<Vec<u8>>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn a_damaged_disk_never_panics_and_never_gets_worse(damages in prop::collection::vec(damage(), 1..5)) {
