@@ -105,8 +105,11 @@ fn every_operation_of_the_vectors() {
                 let (k, v) = (array(op, "inputs", "k"), array(op, "inputs", "v"));
                 let cache = Cache { k: &k, v: &v, halves: true, rows: number(&op["rows"]) as usize };
                 let mut y = vec![0.0; heads.head_dim];
-                attend(true, &heads, &cache, &input(op, "q"), &mut Buffers::default(), &mut y);
-                expect(op, "y", &y);
+                for level in Level::available() {
+                    let q = input(op, "q");
+                    attend(level, Numerics::Hardware, &heads, &cache, &q, &mut Buffers::default(), &mut y);
+                    expect(op, "y", &y);
+                }
             }
             _ if name.starts_with("gemv") => {
                 let format = if name.contains("q8_0") {

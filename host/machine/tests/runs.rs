@@ -86,7 +86,9 @@ fn check(run: &Value, threads: usize) {
 fn every_run_of_the_vectors() {
     let Some(manifest) = json("vectors/manifest.json") else { return };
     for run in manifest["runs"].as_array().unwrap() {
-        check(run, 1);
+        for threads in [1, 3] {
+            check(run, threads);
+        }
     }
 }
 

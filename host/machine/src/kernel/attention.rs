@@ -3,6 +3,7 @@
 //! The scores of [`LANES`] rows are computed side by side, so that each keeps the order of its sum; the query heads that
 //! share a key/value head share its conversion to F32.
 
+use super::{Level, Numerics};
 use crate::num::half::f16_to_f32;
 use crate::num::hw;
 
@@ -47,17 +48,38 @@ pub struct Buffers {
 }
 
 /// Computes attention for every head: `out` is as long as `query`.
-pub fn attend(hardware: bool, heads: &Heads, cache: &Cache<'_>, query: &[f32], b: &mut Buffers, out: &mut [f32]) {
-    let group = heads.heads / heads.kv_heads * heads.head_dim;
-    if group == 0 {
-        return;
+pub fn attend(
+    level: Level,
+    numerics: Numerics,
+    heads: &Heads,
+    cache: &Cache<'_>,
+    query: &[f32],
+    b: &mut Buffers,
+    out: &mut [f32],
+) {
+    let width = heads.heads / heads.kv_heads * heads.head_dim;
+    let groups = query.chunks_exact(width).zip(out.chunks_exact_mut(width));
+    for (kv, (query, out)) in groups.enumerate() {
+        group(level, numerics, heads, cache, kv, query, b, out);
     }
-    for (kv, (query, out)) in query.chunks_exact(group).zip(out.chunks_exact_mut(group)).enumerate() {
-        if hardware {
-            group_hardware(heads, cache, kv, query, b, out);
-        } else {
-            group_float(heads, cache, kv, query, b, out);
-        }
+}
+
+/// Computes attention for the query heads that share key/value head `kv`.
+#[allow(clippy::too_many_arguments)]
+pub(super) fn group(
+    level: Level,
+    numerics: Numerics,
+    heads: &Heads,
+    cache: &Cache<'_>,
+    kv: usize,
+    query: &[f32],
+    b: &mut Buffers,
+    out: &mut [f32],
+) {
+    let _ = level;
+    match numerics {
+        Numerics::Hardware => group_hardware(heads, cache, kv, query, b, out),
+        Numerics::Float => group_float(heads, cache, kv, query, b, out),
     }
 }
 

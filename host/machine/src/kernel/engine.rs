@@ -1,10 +1,19 @@
-//! Who multiplies: the calling thread, and helpers where there are any.
+//! Who computes: the calling thread, and helpers that were started once.
+//!
+//! A piece of work is cut into chunks that whoever is free takes. Helpers share the memory for as long as a piece lasts;
+//! in between it belongs to the machine alone, which can therefore write to it without a lock.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::attention::{self, Buffers, Cache, Heads};
+use super::pool::Pool;
 use super::{Format, Level, Numerics, Room, Rows};
 use crate::memory::Memory;
 use crate::num::quantise::Activations;
+
+/// Work below this many bytes is done by the calling thread: handing it over costs about as long as reading them.
+const WORTH_SHARING: u64 = 48 << 10;
 
 /// A matrix in memory to be multiplied.
 #[derive(Clone, Copy, Debug)]
@@ -17,35 +26,198 @@ pub struct Product {
     pub weights: u32,
     /// Bytes of a row, not zero.
     pub row_bytes: usize,
+    /// Rows.
+    pub rows: usize,
+}
+
+/// Attention over caches in memory; the query is the input.
+#[derive(Clone, Copy, Debug)]
+pub struct Attention {
+    /// Rules of the arithmetic.
+    pub numerics: Numerics,
+    /// Division into heads.
+    pub heads: Heads,
+    /// Address of the keys.
+    pub k: u32,
+    /// Address of the values.
+    pub v: u32,
+    /// Elements are F16 and not F32.
+    pub halves: bool,
+    /// Rows of the caches, at least one.
+    pub rows: usize,
+}
+
+/// Something that can be cut into chunks.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work {
+    /// Chunks of `chunk` rows.
+    Rows { product: Product, chunk: usize },
+    /// A chunk is a key/value head.
+    Attention(Attention),
+}
+
+impl Work {
+    fn chunks(&self) -> usize {
+        match self {
+            Self::Rows { product, chunk } => product.rows.div_ceil(*chunk),
+            Self::Attention(a) => a.heads.kv_heads,
+        }
+    }
+
+    /// Results of every chunk but the last, which may be shorter.
+    fn chunk_len(&self) -> usize {
+        match self {
+            Self::Rows { chunk, .. } => *chunk,
+            Self::Attention(a) => a.heads.heads / a.heads.kv_heads * a.heads.head_dim,
+        }
+    }
+
+    /// Computes a chunk.
+    fn compute(&self, chunk: usize, task: &Shared, own: &mut Own, out: &mut [f32]) {
+        match self {
+            Self::Rows { product, .. } => {
+                let Product { format, numerics, row_bytes, .. } = *product;
+                let first = (chunk * self.chunk_len() * row_bytes) as u32;
+                let length = (out.len() * row_bytes) as u64;
+                let Some(weights) = task.memory.slice(product.weights.wrapping_add(first), length) else { return };
+                let rows = Rows { format, numerics, input: &task.input, weights, row_bytes };
+                super::rows(task.level, &rows, &mut own.room, out);
+            }
+            Self::Attention(a) => {
+                let element = if a.halves { 2 } else { 4 };
+                let length = (a.rows * a.heads.kv_heads * a.heads.head_dim * element) as u64;
+                let (Some(k), Some(v)) = (task.memory.slice(a.k, length), task.memory.slice(a.v, length)) else {
+                    return;
+                };
+                let cache = Cache { k, v, halves: a.halves, rows: a.rows };
+                let query = task.input.x.get(chunk * out.len()..).and_then(|q| q.get(..out.len()));
+                let query = query.unwrap_or_default();
+                attention::group(task.level, a.numerics, &a.heads, &cache, chunk, query, &mut own.attention, out);
+            }
+        }
+    }
+}
+
+/// What every thread of a piece of work sees.
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    work: Work,
+    level: Level,
+    memory: Arc<Memory>,
+    input: Arc<Activations>,
+    next: Arc<AtomicUsize>,
+}
+
+/// What one thread keeps for itself.
+#[derive(Debug, Default)]
+pub(super) struct Own {
+    room: Room,
+    attention: Buffers,
+    /// Results of the chunks that this thread took, and which they are.
+    results: Vec<f32>,
+    taken: Vec<usize>,
+}
+
+impl Own {
+    /// Takes chunks until none is left.
+    pub(super) fn work(&mut self, shared: &Shared, total: usize) {
+        let length = shared.work.chunk_len();
+        let mut results = std::mem::take(&mut self.results);
+        results.clear();
+        self.taken.clear();
+        loop {
+            let chunk = shared.next.fetch_add(1, Ordering::Relaxed);
+            let from = chunk.saturating_mul(length);
+            if from >= total {
+                break;
+            }
+            let start = results.len();
+            results.resize(start + length.min(total - from), 0.0);
+            shared.work.compute(chunk, shared, self, &mut results[start..]);
+            self.taken.push(chunk);
+        }
+        self.results = results;
+    }
+
+    /// Puts the results where they belong.
+    pub(super) fn hand_over(&self, length: usize, out: &mut [f32]) {
+        let mut results = &self.results[..];
+        for chunk in &self.taken {
+            let Some(place) = out.get_mut(chunk * length..) else { continue };
+            let n = length.min(place.len()).min(results.len());
+            place[..n].copy_from_slice(&results[..n]);
+            results = &results[n..];
+        }
+    }
 }
 
 /// The threads of one machine.
 #[derive(Debug)]
 pub struct Engine {
-    threads: usize,
     level: Level,
-    room: Room,
+    own: Own,
+    next: Arc<AtomicUsize>,
+    pool: Pool,
 }
 
 impl Engine {
     /// An engine of `threads` threads, the caller among them.
     #[must_use]
     pub fn new(threads: usize) -> Self {
-        Self { threads: threads.max(1), level: Level::best(), room: Room::default() }
+        let pool = Pool::new(threads.saturating_sub(1));
+        Self { level: Level::best(), own: Own::default(), next: Arc::default(), pool }
     }
 
     /// Threads that share the work.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.threads
+        self.pool.helpers() + 1
     }
 
-    /// Computes `out.len()` rows. The caller has checked that they lie inside the memory.
+    /// Computes `product.rows` rows. The caller has checked that they lie inside the memory.
     pub fn multiply(&mut self, product: &Product, memory: &Arc<Memory>, input: &Arc<Activations>, out: &mut [f32]) {
-        let length = product.row_bytes as u64 * out.len() as u64;
-        let Some(weights) = memory.slice(product.weights, length) else { return };
-        let Product { format, numerics, row_bytes, .. } = *product;
-        let rows = Rows { format, numerics, input, weights, row_bytes };
-        super::rows(self.level, &rows, &mut self.room, out);
+        let bytes = product.row_bytes as u64 * product.rows as u64;
+        // A few chunks for each thread, so that one that was held up does not hold up all; whole groups of rows.
+        let chunk = if self.shared(bytes) {
+            product.rows.div_ceil(4 * self.threads()).next_multiple_of(super::ROW_GROUP)
+        } else {
+            product.rows.max(1)
+        };
+        self.run(Work::Rows { product: *product, chunk }, bytes, memory, input, out);
+    }
+
+    /// Computes attention; the query is `input.x`. The caller has checked that the caches lie inside the memory.
+    pub fn attend(&mut self, a: &Attention, memory: &Arc<Memory>, input: &Arc<Activations>, out: &mut [f32]) {
+        if a.heads.heads == 0 || a.heads.kv_heads == 0 || a.heads.head_dim == 0 {
+            return;
+        }
+        let width = (a.heads.heads * a.heads.head_dim) as u64;
+        self.run(Work::Attention(*a), 4 * width * a.rows as u64, memory, input, out);
+    }
+
+    fn shared(&self, bytes: u64) -> bool {
+        self.pool.helpers() > 0 && bytes >= WORTH_SHARING
+    }
+
+    fn run(&mut self, work: Work, bytes: u64, memory: &Arc<Memory>, input: &Arc<Activations>, out: &mut [f32]) {
+        let (memory, input, next) = (Arc::clone(memory), Arc::clone(input), Arc::clone(&self.next));
+        let shared = Shared { work, level: self.level, memory, input, next };
+        let mut done = false;
+        if self.shared(bytes) && work.chunks() > 1 {
+            self.next.store(0, Ordering::Relaxed);
+            self.pool.start(&shared, out.len());
+            self.own.work(&shared, out.len());
+            self.own.hand_over(work.chunk_len(), out);
+            done = self.pool.finish(work.chunk_len(), out);
+        }
+        if !done {
+            for (chunk, out) in out.chunks_mut(work.chunk_len().max(1)).enumerate() {
+                work.compute(chunk, &shared, &mut self.own, out);
+            }
+        }
+        // One NaN for all: which of two NaNs an addition hands on depends on the kernel.
+        for y in out.iter_mut().filter(|y| y.is_nan()) {
+            *y = f32::NAN;
+        }
     }
 }

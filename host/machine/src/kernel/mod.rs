@@ -5,6 +5,7 @@
 
 pub mod attention;
 pub mod engine;
+mod pool;
 pub mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -139,6 +140,9 @@ impl Level {
         Self::available().pop().unwrap_or(Self::Portable)
     }
 }
+
+/// Rows that the kernels work on together.
+const ROW_GROUP: usize = 16;
 
 /// Room that a kernel needs, kept between calls.
 #[derive(Clone, Debug, Default)]

@@ -1,13 +1,13 @@
 //! ATTN: scores, softmax and weighted sum over the rows of a KV cache.
 
+use std::sync::Arc;
+
 use ssnail_shared::isa::Instruction;
 
 use super::{Machine, Scratch};
 use crate::fault::{BadOperand, Fault};
-use crate::kernel::Numerics;
-use crate::kernel::attention::{Cache, Heads, attend};
-
-pub(super) use crate::kernel::attention::Buffers;
+use crate::kernel::attention::Heads;
+use crate::kernel::engine::Attention;
 
 /// Bytes of the attention block: eight words.
 const BLOCK_LEN: u64 = 32;
@@ -38,18 +38,22 @@ impl Machine {
         if width > u64::from(u32::MAX) {
             return Err(self.out_of_memory(i, query, width.saturating_mul(4)));
         }
-        self.read_floats(i, query, width, &mut s.a)?;
-        self.read(i, k, length)?;
-        self.read(i, v, length)?;
-        s.y.clear();
-        s.y.resize(s.a.len(), 0.0);
+        let mut input = std::mem::take(&mut self.input);
+        let result = self.read_floats(i, query, width, &mut Arc::make_mut(&mut input).x);
         let to = self.registers.address(i.z);
-        self.check_write(i, to, 4 * width)?;
-        if let (Some(k), Some(v), true) = (self.memory.slice(k, length), self.memory.slice(v, length), width > 0) {
+        let result = result
+            .and_then(|()| self.read(i, k, length).map(drop))
+            .and_then(|()| self.read(i, v, length).map(drop))
+            .and_then(|()| self.check_write(i, to, 4 * width));
+        s.y.clear();
+        if result.is_ok() {
+            s.y.resize(input.x.len(), 0.0);
             let heads = Heads { heads: heads as usize, kv_heads: kv_heads as usize, head_dim: head_dim as usize };
-            let cache = Cache { k, v, halves, rows: rows as usize };
-            attend(self.numerics == Numerics::Hardware, &heads, &cache, &s.a, &mut s.attention, &mut s.y);
+            let work = Attention { numerics: self.numerics, heads, k, v, halves, rows: rows as usize };
+            self.engine.attend(&work, &self.memory, &input, &mut s.y);
         }
+        self.input = input;
+        result?;
         self.write_floats(i, to, &s.y)
     }
 }

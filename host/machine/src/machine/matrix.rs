@@ -49,7 +49,8 @@ impl Machine {
         s.y.clear();
         s.y.resize(rows as usize, 0.0);
         if row_bytes > 0 {
-            let product = Product { format, numerics: self.numerics, weights, row_bytes: row_bytes as usize };
+            let (numerics, row_bytes, rows) = (self.numerics, row_bytes as usize, rows as usize);
+            let product = Product { format, numerics, weights, row_bytes, rows };
             self.engine.multiply(&product, &self.memory, input, &mut s.y);
         }
         if i.b & GEMV_ACCUMULATE != 0 {

@@ -117,7 +117,6 @@ struct Scratch {
     b: Vec<f32>,
     y: Vec<f32>,
     bytes: Vec<u8>,
-    attention: attention::Buffers,
 }
 
 /// The accelerator: memory, registers and an executor.

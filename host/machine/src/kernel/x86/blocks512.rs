@@ -9,7 +9,7 @@ use super::avx512::{load, load_bytes, load_half, load_quarter, load_words, store
 use crate::kernel::{Format, Rows};
 
 /// Rows, and blocks, that are worked on together.
-const WIDE: usize = 16;
+const WIDE: usize = crate::kernel::ROW_GROUP;
 
 /// Hardware numerics of Q8_0 and Q4_0.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]

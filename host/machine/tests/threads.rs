@@ -1,0 +1,134 @@
+//! Any number of threads, and every instruction set, gives the same bits.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use std::sync::Arc;
+
+use common::bits;
+use proptest::prelude::*;
+use ssnail_machine::Memory;
+use ssnail_machine::kernel::attention::{Buffers, Cache, Heads, attend};
+use ssnail_machine::kernel::engine::{Attention, Engine, Product};
+use ssnail_machine::kernel::{self, Format, Level, Numerics, Room, Rows};
+use ssnail_machine::num::half::f32_to_f16;
+use ssnail_machine::num::quantise::Activations;
+use ssnail_shared::map::MEMORY_BASE;
+
+/// Pseudo-random words.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 32) as u32
+    }
+
+    /// -1..1 with a few larger values and zeros.
+    fn float(&mut self) -> f32 {
+        let v = (self.next() as f32 / 2f32.powi(31)) - 1.0;
+        match self.next() % 32 {
+            0 => 0.0,
+            1 => v * 1000.0,
+            2 => v * 1e-6,
+            _ => v,
+        }
+    }
+
+    fn bytes(&mut self, format: Format, columns: usize, rows: usize) -> Vec<u8> {
+        let mut row = vec![0; format.ggml().row_bytes(columns as u64).unwrap() as usize];
+        (0..rows)
+            .flat_map(|_| {
+                let values: Vec<f32> = (0..columns).map(|_| self.float()).collect();
+                ssnail_quant::encode(format.ggml(), &values, &mut row).unwrap();
+                row.clone()
+            })
+            .collect()
+    }
+}
+
+const FORMATS: [Format; 5] = [Format::F32, Format::F16, Format::BF16, Format::Q8_0, Format::Q4_0];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_level_multiplies_alike(seed: u64, f in 0usize..5, hardware: bool, blocks in 1usize..40, rows in 1usize..40) {
+        let mut random = Random(seed);
+        let (format, columns) = (FORMATS[f], if f < 3 { blocks * 7 } else { blocks * 32 });
+        let numerics = if hardware { Numerics::Hardware } else { Numerics::Float };
+        let weights = random.bytes(format, columns, rows);
+        let mut input = Activations { x: (0..columns).map(|_| random.float()).collect(), ..Activations::default() };
+        kernel::prepare(format, numerics, &mut input);
+        let job = Rows { format, numerics, input: &input, weights: &weights, row_bytes: weights.len() / rows };
+        let mut expected = vec![0.0; rows];
+        kernel::rows(Level::Portable, &job, &mut Room::default(), &mut expected);
+        for level in Level::available() {
+            let mut out = vec![0.0; rows];
+            kernel::rows(level, &job, &mut Room::default(), &mut out);
+            prop_assert_eq!(bits(&out), bits(&expected), "{:?} {:?} {:?}", level, format, numerics);
+        }
+    }
+
+    #[test]
+    fn every_level_attends_alike(
+        seed: u64, hardware: bool, halves: bool, kv_heads in 1usize..4, group in 1usize..4, head in 1usize..40,
+        rows in 1usize..70,
+    ) {
+        let mut random = Random(seed);
+        let heads = Heads { heads: kv_heads * group, kv_heads, head_dim: head };
+        let mut cache = || -> Vec<u8> {
+            let values: Vec<f32> = (0..rows * kv_heads * head).map(|_| random.float()).collect();
+            if halves {
+                values.iter().flat_map(|v| f32_to_f16(*v).to_le_bytes()).collect()
+            } else {
+                values.iter().flat_map(|v| v.to_le_bytes()).collect()
+            }
+        };
+        let (k, v) = (cache(), cache());
+        let query: Vec<f32> = (0..heads.heads * head).map(|_| random.float()).collect();
+        let numerics = if hardware { Numerics::Hardware } else { Numerics::Float };
+        let cache = Cache { k: &k, v: &v, halves, rows };
+        let run = |level| {
+            let mut out = vec![0.0; query.len()];
+            attend(level, numerics, &heads, &cache, &query, &mut Buffers::default(), &mut out);
+            bits(&out)
+        };
+        let expected = run(Level::Portable);
+        for level in Level::available() {
+            prop_assert_eq!(run(level), expected.clone(), "{:?} {:?}", level, numerics);
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_show() {
+    let mut random = Random(1);
+    let mut memory = Arc::new(Memory::new(1 << 20));
+    let mut engines: Vec<Engine> = [1, 2, 3, 5].into_iter().map(Engine::new).collect();
+    for round in 0..150 {
+        let format = FORMATS[round % 5];
+        let (columns, rows) = (32 * (1 + random.next() as usize % 8), 1 + random.next() as usize % 700);
+        let weights = random.bytes(format, columns, rows);
+        Arc::make_mut(&mut memory).slice_mut(MEMORY_BASE, weights.len() as u64).unwrap().copy_from_slice(&weights);
+        let mut input = Activations { x: (0..columns).map(|_| random.float()).collect(), ..Activations::default() };
+        kernel::prepare(format, Numerics::Hardware, &mut input);
+        let input = Arc::new(input);
+        let row_bytes = weights.len() / rows;
+        let product = Product { format, numerics: Numerics::Hardware, weights: MEMORY_BASE, row_bytes, rows };
+        let heads = Heads { heads: 4, kv_heads: 4, head_dim: columns / 4 };
+        let (k, v, rows_cached) = (MEMORY_BASE, MEMORY_BASE + 0x40000, 1 + random.next() as usize % 500);
+        let attention = Attention { numerics: Numerics::Hardware, heads, k, v, halves: true, rows: rows_cached };
+        let mut first: Option<(Vec<u32>, Vec<u32>)> = None;
+        for engine in &mut engines {
+            let (mut y, mut z) = (vec![0.0; rows], vec![0.0; columns]);
+            engine.multiply(&product, &memory, &input, &mut y);
+            engine.attend(&attention, &memory, &input, &mut z);
+            let both = (bits(&y), bits(&z));
+            assert_eq!(&both, first.get_or_insert(both.clone()), "round {round}, {} threads", engine.threads());
+        }
+        // The memory is the caller's alone again: nothing is copied to change it.
+        assert!(Arc::get_mut(&mut memory).is_some());
+    }
+}
