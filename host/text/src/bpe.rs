@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use ssnail_gguf::Vocab;
-use ssnail_shared::tokenizer::Splitter;
 
 use crate::bytes;
 use crate::imitate::Imitate;
-use crate::letters::Text;
+use crate::letters::chunks;
 use crate::merge::Row;
 use crate::pieces::{Kind, Pieces, is_indexed_byte};
 use crate::pre::PreTokenizer;
@@ -87,10 +86,7 @@ impl Bpe {
     /// Tokenizes a stretch of text. Hands over ids, or none for a byte without a token.
     pub(crate) fn encode(&self, text: &str, pieces: &Pieces, imitate: Imitate, emit: &mut impl FnMut(Option<u32>)) {
         let split = imitate.split.unwrap_or(self.pre.split);
-        let mut letters = Text::new(text);
-        let mut splitter = Splitter::new(split, letters.len());
-        while let Ok(Some((start, end))) = splitter.next(&mut letters) {
-            let chunk = text.get(letters.offset(start)..letters.offset(end)).unwrap_or("");
+        for chunk in chunks(split, text) {
             self.chunk(chunk.as_bytes(), pieces, imitate, emit);
         }
     }

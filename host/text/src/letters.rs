@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use ssnail_shared::tokenizer::{Letter, Letters, class};
+use ssnail_shared::tokenizer::{Letter, Letters, Split, Splitter, class};
 use unicode_properties::{GeneralCategory as C, UnicodeGeneralCategory};
 
 /// The classes of a character.
@@ -27,6 +27,18 @@ pub(crate) fn class_of(c: char) -> u8 {
         _ => 0,
     };
     if c.is_whitespace() { class | class::SPACE } else { class }
+}
+
+/// Splits a text into the chunks that BPE merges inside.
+#[must_use]
+pub fn chunks(split: Split, text: &str) -> Vec<&str> {
+    let mut letters = Text::new(text);
+    let mut splitter = Splitter::new(split, letters.len());
+    let mut chunks = Vec::new();
+    while let Ok(Some((start, end))) = splitter.next(&mut letters) {
+        chunks.extend(text.get(letters.offset(start)..letters.offset(end)));
+    }
+    chunks
 }
 
 /// A text taken apart into characters, with the byte offset of each and of the end.

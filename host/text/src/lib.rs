@@ -21,6 +21,7 @@ mod tokenizer;
 mod wordpiece;
 
 pub use imitate::Imitate;
+pub use letters::chunks;
 pub use pieces::{Kind, Pieces};
 pub use pre::{PreTokenizer, pre_tokenizer};
 pub use tokenizer::{Encoding, Error, Model, Options, Tokenizer, Warning};
