@@ -1,6 +1,6 @@
 //! The command line: one variant per subcommand, each with its own module in [`crate::commands`].
 
-use crate::commands::{chat, completions, disasm, embed, fetch, findmodels, run, tokcheck, tokenize};
+use crate::commands::{chat, completions, convert, disasm, embed, fetch, findmodels, run, tokcheck, tokenize};
 use crate::exit::Outcome;
 use clap::{Parser, Subcommand};
 
@@ -24,6 +24,8 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Make an image of a GGUF model
+    Convert(convert::Args),
     /// Print the token ids of a text
     Tokenize(tokenize::Args),
     /// Run a model once on a prompt
@@ -51,6 +53,7 @@ impl Command {
     /// Whatever the command's own module says; [`crate::exit`] turns it into an exit code.
     pub fn run(&self) -> anyhow::Result<Outcome> {
         match self {
+            Self::Convert(args) => convert::run(args),
             Self::Tokenize(args) => tokenize::run(args),
             Self::Run(args) => run::run(args),
             Self::Chat(args) => chat::run(args),

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use ssnail_gguf::{Gguf, Vocab, token_type};
-use ssnail_shared::header::{NO_TOKEN, TOKENIZER_LOWERCASE, TOKENIZER_WIDE, TokenizerKind};
+use ssnail_shared::header::{NO_TOKEN, TOKENIZER_LOWERCASE, TOKENIZER_NO_SPACE_PREFIX, TOKENIZER_WIDE, TokenizerKind};
+use ssnail_shared::tokenizer::Split;
+use ssnail_text::pre_tokenizer;
 
 use crate::error::ConvertError;
 use crate::model::Model;
@@ -22,6 +24,8 @@ const MAX_NARROW: u32 = 65534;
 pub(crate) struct Tables {
     pub(crate) kind: TokenizerKind,
     pub(crate) flags: u8,
+    /// Rule for splitting text; 0 stands for GPT-2's, as the reference tools write it.
+    pub(crate) split: u16,
     /// Rows of the embedding: tokens beyond the list have no text.
     pub(crate) n_vocab: u32,
     pub(crate) pieces: Vec<u8>,
@@ -106,6 +110,13 @@ pub(crate) fn build(gguf: &Gguf<'_>, model: &Model, notes: &mut Vec<Note>) -> Re
     }
 
     let mut flags = if kind == TokenizerKind::WordPiece { TOKENIZER_LOWERCASE } else { 0 };
+    if kind == TokenizerKind::Spm && vocab.add_space_prefix == Some(false) {
+        flags |= TOKENIZER_NO_SPACE_PREFIX;
+    }
+    let split = match vocab.pre.and_then(pre_tokenizer) {
+        Some(pre) if kind == TokenizerKind::Bpe && pre.split != Split::Gpt2 => pre.split as u16,
+        _ => Split::Reference as u16,
+    };
     let largest = priorities.iter().copied().filter(|&p| p != NO_TOKEN).max().unwrap_or(0);
     let wide = rows > MAX_NARROW || largest > MAX_NARROW;
     if wide {
@@ -118,6 +129,7 @@ pub(crate) fn build(gguf: &Gguf<'_>, model: &Model, notes: &mut Vec<Note>) -> Re
     Ok(Tables {
         kind,
         flags,
+        split,
         n_vocab: rows,
         pieces: piece_table(&pieces),
         index_len: index.len() as u32,

@@ -5,6 +5,7 @@
 
 pub mod chat;
 pub mod completions;
+pub mod convert;
 pub mod disasm;
 pub mod embed;
 pub mod fetch;

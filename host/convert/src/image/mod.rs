@@ -70,6 +70,7 @@ pub(crate) fn build(
     let block = TokenizerBlock {
         kind: tables.kind,
         flags: tables.flags,
+        split: tables.split,
         n_vocab: tables.n_vocab,
         index: index.address as u32,
         index_len: tables.index_len,
