@@ -47,6 +47,8 @@ pub enum Note {
         /// That of the training.
         trained: u32,
     },
+    /// The file names a splitting rule (`tokenizer.ggml.pre`) that is not known; GPT-2's is used.
+    UnknownPreTokenizer(String),
     /// The file does not say how to pool; the mean is taken.
     PoolingAssumed,
     /// The file goes on behind its last tensor.
@@ -76,6 +78,12 @@ impl fmt::Display for Note {
                 examples.join("\", \""),
                 if *count as usize > examples.len() { ", …" } else { "" }
             ),
+            Note::UnknownPreTokenizer(name) => {
+                write!(
+                    f,
+                    "the pre-tokenizer {name:?} is not known; text is split as for gpt-2, which may give other tokens"
+                )
+            }
             Note::IdOutsideVocabulary { key, id, rows } => {
                 write!(f, "{key} is {id}, but the vocabulary has {rows} tokens; ignored")
             }

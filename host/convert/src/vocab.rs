@@ -109,7 +109,11 @@ pub(crate) fn build(gguf: &Gguf<'_>, model: &Model, notes: &mut Vec<Note>) -> Re
         }
     }
 
-    let mut flags = if kind == TokenizerKind::WordPiece { TOKENIZER_LOWERCASE } else { 0 };
+    let mut flags = 0;
+    // A vocabulary with capitals is one whose text was not lower-cased.
+    if kind == TokenizerKind::WordPiece && !pieces.iter().flatten().any(u8::is_ascii_uppercase) {
+        flags |= TOKENIZER_LOWERCASE;
+    }
     if kind == TokenizerKind::Spm && vocab.add_space_prefix == Some(false) {
         flags |= TOKENIZER_NO_SPACE_PREFIX;
     }
@@ -117,6 +121,9 @@ pub(crate) fn build(gguf: &Gguf<'_>, model: &Model, notes: &mut Vec<Note>) -> Re
         Some(pre) if kind == TokenizerKind::Bpe && pre.split != Split::Gpt2 => pre.split as u16,
         _ => Split::Reference as u16,
     };
+    if let Some(name) = vocab.pre.filter(|name| kind == TokenizerKind::Bpe && pre_tokenizer(name).is_none()) {
+        notes.push(Note::UnknownPreTokenizer(name.to_owned()));
+    }
     let largest = priorities.iter().copied().filter(|&p| p != NO_TOKEN).max().unwrap_or(0);
     let wide = rows > MAX_NARROW || largest > MAX_NARROW;
     if wide {
