@@ -103,7 +103,9 @@ impl<'g> Reader<'g> {
             None => 0,
         };
         let dims = Dims { dim, layers, heads, kv_heads, head_dim, hidden, vocab, trained_ctx, eps };
-        if heads.checked_mul(head_dim).is_none() || dim > 1 << 20 || hidden > 1 << 24 || head_dim > 1 << 16 {
+        // Far above any model that fits; below, no product of two sizes leaves 32 bits.
+        let wide = heads.checked_mul(head_dim).is_none_or(|q| q > 1 << 24);
+        if wide || dim > 1 << 20 || hidden > 1 << 24 || head_dim > 1 << 16 || vocab > 1 << 22 {
             return Err(ConvertError::Key {
                 key: self.key("embedding_length"),
                 reason: format!("sizes beyond any model: {dims:?}"),
