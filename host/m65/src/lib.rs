@@ -17,6 +17,8 @@ pub mod keys;
 pub mod machine;
 pub mod model;
 pub mod prg;
+pub mod screen;
 
 pub use machine::{Machine, Stop};
 pub use model::Model;
+pub use screen::Screen;
