@@ -17,8 +17,10 @@ pub mod keys;
 pub mod machine;
 pub mod model;
 pub mod prg;
+pub mod scenario;
 pub mod screen;
 
 pub use machine::{Machine, Stop};
 pub use model::Model;
+pub use scenario::{Outcome, Scenario};
 pub use screen::Screen;

@@ -114,6 +114,7 @@ impl Machine {
             }
             self.after_instruction();
         }
+        self.board.expansion.accelerator.sync(self.board.cycles);
         self.stopped
     }
 

@@ -97,8 +97,7 @@ impl Board {
                 self.storage.write_buffer(address as u16 & 0xfff, value);
             }
             I2C..I2C_END => {
-                let known = self.expansion.write_register(address, value, self.cycles)
-                    || self.i2c.write(address - I2C, value, self.cycles);
+                let known = self.write_accelerator(address, value) || self.i2c.write(address - I2C, value, self.cycles);
                 if !known {
                     self.report(Report::UnmappedWrite, address);
                 }
@@ -109,6 +108,14 @@ impl Board {
             },
             _ => self.report(Report::UnmappedWrite, address),
         }
+    }
+
+    fn write_accelerator(&mut self, address: u32, value: u8) -> bool {
+        let known = self.expansion.write_register(address, value, self.cycles);
+        if known && self.expansion.accelerator.take_lost() > 0 {
+            self.report(Report::LoadPortOverflow, address);
+        }
+        known
     }
 
     /// The first 2 KB of colour RAM are also in chip RAM.

@@ -296,19 +296,19 @@ impl Board {
             let value = self.read_flat(self.redirect(&from));
             from.advance();
             self.put(&mut to, value, transparent);
+            self.advance(COPY_CYCLES);
         }
         // Hardware has fetched one more byte by the time the last one is written.
         if from.step == 0 {
             self.read_flat(self.redirect(&from));
         }
-        self.advance(count.saturating_mul(COPY_CYCLES));
     }
 
     fn fill(&mut self, value: u8, mut to: End, count: u32, transparent: Option<u8>) {
         for _ in 0..count {
             self.put(&mut to, value, transparent);
+            self.advance(FILL_CYCLES);
         }
-        self.advance(count.saturating_mul(FILL_CYCLES));
     }
 
     fn put(&mut self, to: &mut End, value: u8, transparent: Option<u8>) {

@@ -4,7 +4,7 @@ use ssnail_m65::{Machine, Model, Stop};
 
 /// Assembles at $2001 and loads; the program starts at its first instruction.
 pub fn program(model: Model, source: &str) -> Machine {
-    let assembled = rv45::asm::assemble(source, 0x2001).expect(source);
+    let assembled = rv45::asm::assemble(source, 0x2001).unwrap_or_else(|e| panic!("{e}"));
     let mut machine = Machine::new(model);
     machine.board.chip_ram_mut()[0x2001..0x2001 + assembled.bytes.len()].copy_from_slice(&assembled.bytes);
     machine.sys(0x2001);

@@ -1,0 +1,120 @@
+//! The accelerator's registers on the CPU's side: time, and the ways it can be wrong.
+
+use ssnail_machine::{Device, Numerics};
+use ssnail_shared::registers as reg;
+
+use crate::io::cia::CPU_HZ;
+use crate::model::Model;
+
+/// Bytes per second that the accelerator's memory moves, as the PC tools assume.
+pub const BANDWIDTH: u64 = 130_000_000;
+
+/// What is wrong with the accelerator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Defect {
+    /// Nothing.
+    #[default]
+    None,
+    /// No accelerator in this core: its registers are unmapped.
+    Absent,
+    /// READY of the load port is never set.
+    NeverReady,
+    /// ERROR of the load port is always set.
+    LoadError,
+    /// A job is BUSY for ever.
+    Hangs,
+    /// Every job ends with this error code.
+    JobError(u8),
+}
+
+/// The accelerator and its memory.
+#[derive(Debug)]
+pub struct Accelerator {
+    device: Device,
+    /// What is wrong with it.
+    pub defect: Defect,
+    /// Bytes per second; `None`: all work is done at once.
+    pub bandwidth: Option<u64>,
+    synced: u64,
+    /// Part of a byte that is still owed, in units of 1 / [`CPU_HZ`].
+    remainder: u64,
+    lost: u64,
+    /// A job was started that [`Defect::JobError`] ended.
+    failed: bool,
+}
+
+impl Accelerator {
+    /// An accelerator with the memories of a model, HyperRAM filled with $FF as after power-on.
+    pub fn new(model: Model) -> Self {
+        let (hyperram, sdram) = (model.hyperram(), model.sdram());
+        let mut device = Device::new(hyperram + sdram, sdram > 0, Numerics::Hardware, 1);
+        let start = ssnail_shared::map::MEMORY_BASE + sdram;
+        if let Some(bytes) = device.memory_mut().slice_mut(start, u64::from(hyperram)) {
+            bytes.fill(0xff);
+        }
+        let defect = if hyperram == 0 { Defect::Absent } else { Defect::None };
+        Self { device, defect, bandwidth: Some(BANDWIDTH), synced: 0, remainder: 0, lost: 0, failed: false }
+    }
+
+    /// The device behind the registers.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The device, to be changed.
+    pub fn device_mut(&mut self) -> &mut Device {
+        &mut self.device
+    }
+
+    /// Lets the accelerator work up to `cycles`.
+    pub fn sync(&mut self, cycles: u64) {
+        let elapsed = cycles.saturating_sub(self.synced);
+        self.synced = self.synced.max(cycles);
+        let bytes = match self.bandwidth {
+            None => u64::MAX,
+            Some(rate) => {
+                let total = u128::from(elapsed) * u128::from(rate) + u128::from(self.remainder);
+                self.remainder = (total % u128::from(CPU_HZ)) as u64;
+                u64::try_from(total / u128::from(CPU_HZ)).unwrap_or(u64::MAX)
+            }
+        };
+        if bytes > 0 && !(self.defect == Defect::Hangs && self.device.busy()) {
+            self.device.advance(bytes);
+        }
+    }
+
+    /// Reads the register at `offset`; `None` where no accelerator is.
+    pub fn read(&mut self, offset: u32, cycles: u64) -> Option<u8> {
+        if self.defect == Defect::Absent {
+            return None;
+        }
+        self.sync(cycles);
+        let value = self.device.read(offset);
+        Some(match (self.defect, offset) {
+            (Defect::NeverReady, reg::LOAD_CONTROL) => value & !reg::LOAD_READY,
+            (Defect::LoadError, reg::LOAD_CONTROL) => value | reg::LOAD_ERROR,
+            (Defect::JobError(code), reg::ERROR) if self.failed => code,
+            _ => value,
+        })
+    }
+
+    /// Writes the register at `offset`; false where no accelerator is.
+    pub fn write(&mut self, offset: u32, value: u8, cycles: u64) -> bool {
+        if self.defect == Defect::Absent {
+            return false;
+        }
+        self.sync(cycles);
+        if matches!(self.defect, Defect::JobError(_)) && offset == reg::GO {
+            self.failed = true;
+        } else {
+            self.device.write(offset, value);
+        }
+        true
+    }
+
+    /// Data bytes lost in a full ring since the last call.
+    pub fn take_lost(&mut self) -> u64 {
+        let lost = self.device.lost();
+        lost - std::mem::replace(&mut self.lost, lost)
+    }
+}
