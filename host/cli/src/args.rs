@@ -1,6 +1,6 @@
 //! The command line: one variant per subcommand, each with its own module in [`crate::commands`].
 
-use crate::commands::{chat, completions, convert, disasm, embed, fetch, findmodels, run, tokcheck, tokenize};
+use crate::commands::{chat, completions, convert, disasm, embed, fetch, findmodels, info, run, tokcheck, tokenize};
 use crate::exit::Outcome;
 use clap::{Parser, Subcommand};
 
@@ -26,6 +26,8 @@ pub struct Cli {
 pub enum Command {
     /// Make an image of a GGUF model
     Convert(convert::Args),
+    /// Describe a GGUF file or an image
+    Info(info::Args),
     /// Print the token ids of a text
     Tokenize(tokenize::Args),
     /// Run a model once on a prompt
@@ -54,6 +56,7 @@ impl Command {
     pub fn run(&self) -> anyhow::Result<Outcome> {
         match self {
             Self::Convert(args) => convert::run(args),
+            Self::Info(args) => info::run(args),
             Self::Tokenize(args) => tokenize::run(args),
             Self::Run(args) => run::run(args),
             Self::Chat(args) => chat::run(args),

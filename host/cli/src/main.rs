@@ -1,6 +1,7 @@
 //! The `ssnail` command: parses what was typed, runs one module of [`commands`], turns the result
 //! into an exit code. Everything that computes lives in the libraries beside it.
 
+mod anatomy;
 mod args;
 mod commands;
 mod exit;

@@ -10,6 +10,7 @@ pub mod disasm;
 pub mod embed;
 pub mod fetch;
 pub mod findmodels;
+pub mod info;
 pub mod run;
 pub mod tokcheck;
 pub mod tokenize;
