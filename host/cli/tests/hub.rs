@@ -35,7 +35,7 @@ fn findmodels_prints_a_table_and_how_to_fetch() {
     let ran = Test::new().args(["findmodels", "x", "--estimate"]).env("HF_ENDPOINT", hub.address()).run();
     let stdout = ran.stdout();
     assert!(stdout.contains("o/tiny-llama"), "{stdout}");
-    assert!(stdout.contains("~15.2M    -   q8   q8        12  mit"), "{stdout}");
+    assert!(stdout.contains("~15.2M    -   q8   q8           ?        12  mit"), "{stdout}");
     let url = hub.url("/o/tiny-llama/resolve/main/sub/my%20model-f16.gguf");
     assert!(stdout.contains(&format!("make fetch URL={url}  # my model-f16.gguf")), "{stdout}");
 }
@@ -43,7 +43,7 @@ fn findmodels_prints_a_table_and_how_to_fetch() {
 #[test]
 fn findmodels_as_json_is_one_array() {
     let hub = hub();
-    let ran = Test::new().args(["findmodels", "--json", "x", "--base-url", hub.address()]).run();
+    let ran = Test::new().args(["findmodels", "--json", "--all-arch", "x", "--base-url", hub.address()]).run();
     let list: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
     assert_eq!(list[0]["repository"], "o/tiny-llama");
     assert_eq!(list[0]["license"], "mit");

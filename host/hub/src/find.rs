@@ -5,6 +5,7 @@ use crate::fit::{self, Format, MEMORIES};
 use crate::header::Prefix;
 use crate::names::{self, Model};
 use crate::{Client, HubError, Result, Url};
+use ssnail_convert::{Options, WeightPolicy, memory_needs};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -51,6 +52,11 @@ pub struct Found {
     pub parameters: Option<u64>,
     /// True if number and architecture were read from the file itself.
     pub measured: bool,
+    /// Bytes of memory with each weight policy and the default context, computed as converting does;
+    /// empty where only an estimate is possible.
+    pub needs: Vec<(WeightPolicy, u64)>,
+    /// Why it cannot be converted.
+    pub refused: Option<String>,
     /// Best format per entry of [`MEMORIES`].
     pub fits: [Option<Format>; MEMORIES.len()],
     /// What else there is to say: gated, split, why it could not be read or converted.
@@ -153,6 +159,8 @@ fn look_at(client: &Client, search: &Search, repository: &Repository) -> std::re
         guessed: told.is_none() && guess.is_some(),
         parameters: repository.parameters.or_else(|| by_size(&models)),
         measured: false,
+        needs: Vec::new(),
+        refused: None,
         fits: [None; MEMORIES.len()],
         notes: Vec::new(),
         model,
@@ -187,8 +195,17 @@ fn measure(client: &Client, found: &mut Found) {
     }
     let elements = gguf.tensors().iter().map(ssnail_gguf::TensorInfo::elements);
     found.parameters = Some(elements.fold(0_u64, u64::saturating_add));
-    found.fits = estimate(found.parameters);
     found.measured = true;
+    match memory_needs(&gguf, &Options::default()) {
+        Ok(needs) => {
+            found.fits = MEMORIES.map(|mb| fit::exact(&needs, mb));
+            found.needs = needs;
+        }
+        Err(error) => {
+            found.fits = [None; MEMORIES.len()];
+            found.refused = Some(error.to_string());
+        }
+    }
 }
 
 fn worth_reading(found: &Found) -> bool {
@@ -201,6 +218,9 @@ fn estimate(parameters: Option<u64>) -> [Option<Format>; MEMORIES.len()] {
 }
 
 fn keep(search: &Search, found: Found) -> std::result::Result<Found, String> {
+    if let (Some(reason), false) = (&found.refused, search.all_arch) {
+        return Err(format!("cannot be converted: {reason}"));
+    }
     let fits = |mb| MEMORIES.iter().zip(found.fits).any(|(&m, fit)| m == mb && fit.is_some());
     if let Some(mb) = search.memory.filter(|&mb| !fits(mb)) {
         return Err(format!("does not fit {mb} MB"));

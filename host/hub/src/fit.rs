@@ -1,4 +1,8 @@
-//! Which memory a model fits into, as far as its number of parameters tells (spec section 15).
+//! Which memory a model fits into: exactly, from what converting would need, or estimated from its
+//! number of parameters (spec section 15).
+
+use ssnail_convert::WeightPolicy;
+use ssnail_quant::GgmlType;
 
 /// Memory sizes that MEGA65s have, in MB.
 pub const MEMORIES: [u32; 3] = [8, 64, 72];
@@ -36,6 +40,14 @@ impl Format {
             Self::Q4_0 => 4.5,
         }
     }
+}
+
+/// The better of the two formats in which the image fits into `mb` MB, given what each policy needs.
+pub fn exact(needs: &[(WeightPolicy, u64)], mb: u32) -> Option<Format> {
+    [(Format::Q8_0, GgmlType::Q8_0), (Format::Q4_0, GgmlType::Q4_0)].into_iter().find_map(|(format, ggml)| {
+        let (_, bytes) = needs.iter().find(|(policy, _)| *policy == WeightPolicy::Named(ggml))?;
+        (*bytes <= u64::from(mb) << 20).then_some(format)
+    })
 }
 
 /// The better of the two formats in which a model of so many parameters should fit into `mb` MB.

@@ -3,6 +3,8 @@
 
 mod support;
 
+use ssnail_convert::{Options, memory_needs};
+use ssnail_gguf::{Gguf, GgufWriter, TensorInfo};
 use ssnail_hub::find::{Found, Progress, Search, find};
 use ssnail_hub::fit::Format;
 use ssnail_hub::{Client, HubError};
@@ -122,6 +124,44 @@ fn a_search_that_fails_ends_everything() {
     assert!(matches!(run(&client(server.address()), &words(&["x"])), Err(HubError::Status { .. })));
 }
 
+/// A llama that converts: one layer of width 64, a vocabulary of `tokens`.
+fn tiny_llama(tokens: u64) -> Vec<u8> {
+    let mut writer = GgufWriter::new();
+    writer.key("general.architecture", "llama").key("tokenizer.ggml.model", "llama");
+    for (key, value) in [
+        ("embedding_length", 64_u32),
+        ("block_count", 1),
+        ("feed_forward_length", 96),
+        ("attention.head_count", 4),
+        ("context_length", 128),
+    ] {
+        writer.key(format!("llama.{key}"), value);
+    }
+    let list: Vec<String> = (0..tokens).map(|n| format!("t{n}")).collect();
+    writer.key("tokenizer.ggml.tokens", &list[..]);
+    let mut tensor = |name: &str, dims: &[u64]| {
+        let count: u64 = dims.iter().product();
+        writer.f32_tensor(name, dims, &vec![0.25; count as usize]);
+    };
+    tensor("token_embd.weight", &[64, tokens]);
+    tensor("output.weight", &[64, tokens]);
+    tensor("output_norm.weight", &[64]);
+    for (name, dims) in [
+        ("attn_norm", &[64][..]),
+        ("ffn_norm", &[64]),
+        ("attn_q", &[64, 64]),
+        ("attn_k", &[64, 64]),
+        ("attn_v", &[64, 64]),
+        ("attn_output", &[64, 64]),
+        ("ffn_gate", &[64, 96]),
+        ("ffn_up", &[64, 96]),
+        ("ffn_down", &[96, 64]),
+    ] {
+        tensor(&format!("blk.0.{name}.weight"), dims);
+    }
+    writer.to_vec()
+}
+
 /// A hub whose only repository holds this file.
 fn one_file(file: Vec<u8>, listed: u64) -> Server {
     Server::start(move |request| match request.path.as_str() {
@@ -137,16 +177,40 @@ fn one_file(file: Vec<u8>, listed: u64) -> Server {
 
 #[test]
 fn the_header_of_the_file_overrules_what_the_hub_says() {
-    let file = gguf("gpt2", 600_000);
+    let file = tiny_llama(6000);
     let server = one_file(file.clone(), file.len() as u64);
     let search = Search { exact: true, ..words(&["x"]) };
     let found = run(&client(server.address()), &search).unwrap();
     assert!(found[0].measured);
-    assert_eq!(found[0].parameters, Some(600_000));
-    assert_eq!(found[0].architecture.as_deref(), Some("gpt2"));
-    // Two megabytes and more of weights were not fetched.
-    let last = server.requests().pop().unwrap();
-    assert_eq!(last.header("range"), Some("bytes=0-1048575"));
+    // Embedding, classifier and one layer, whatever the hub says.
+    let gguf = Gguf::parse(&file).unwrap();
+    let weights = gguf.tensors().iter().map(TensorInfo::elements).sum();
+    assert_eq!(found[0].parameters, Some(weights));
+    // The memory is what converting computes, to the byte.
+    assert_eq!(found[0].needs, memory_needs(&gguf, &Options::default()).unwrap());
+    assert_eq!(found[0].fits[0], Some(Format::Q8_0));
+    // The weights were not fetched.
+    assert!(file.len() > 3 << 20);
+    assert_eq!(server.requests().pop().unwrap().header("range"), Some("bytes=0-1048575"));
+}
+
+#[test]
+fn a_model_that_cannot_be_converted_is_left_out_with_the_reason() {
+    let file = gguf("llama", 10);
+    let server = one_file(file.clone(), file.len() as u64);
+    let search = Search { exact: true, ..words(&["x"]) };
+    let left = Mutex::new(String::new());
+    let found = find(&client(server.address()), &search, &|progress| {
+        if let Progress::Left { why, .. } = progress {
+            *left.lock().unwrap() = (*why).to_owned();
+        }
+    });
+    assert!(found.unwrap().is_empty());
+    let left = left.into_inner().unwrap();
+    assert!(left.contains("cannot be converted") && left.contains("llama."), "{left}");
+    let all = Search { all_arch: true, ..search };
+    let found = run(&client(server.address()), &all).unwrap();
+    assert!(found[0].refused.is_some() && found[0].fits == [None; 3]);
 }
 
 #[test]

@@ -92,20 +92,29 @@ fn print_table(found: &[Found]) -> anyhow::Result<()> {
         writeln!(out, "No model found that fits.")?;
         return Ok(());
     }
-    let line = |cells: [&str; 8]| {
-        let [repository, arch, params, small, middle, large, downloads, license] = cells;
-        let row =
-            format!("{repository:48} {arch:7} {params:>8} {small:>4} {middle:>4} {large:>4} {downloads:>9}  {license}");
+    let line = |cells: [&str; 9]| {
+        let [repository, arch, params, small, middle, large, memory, downloads, license] = cells;
+        let row = format!(
+            "{repository:48} {arch:7} {params:>8} {small:>4} {middle:>4} {large:>4} {memory:>11} {downloads:>9}  {license}"
+        );
         row.trim_end().to_owned()
     };
-    writeln!(out, "{}", line(["repository", "arch", "params", "8MB", "64MB", "72MB", "downloads", "license"]))?;
+    writeln!(
+        out,
+        "{}",
+        line(["repository", "arch", "params", "8MB", "64MB", "72MB", "MB q8/q4", "downloads", "license"])
+    )?;
     for found in found {
         let repository: String = found.repository.id.chars().take(48).collect();
         let [small, middle, large] = found.fits.map(|fit| fit.map_or("-", ssnail_hub::fit::Format::short));
         let license = found.repository.license.as_deref().unwrap_or("?");
         let (arch, params) = (architecture(found), count(found));
         let downloads = found.repository.downloads.to_string();
-        writeln!(out, "{}", line([&repository, &arch, &params, small, middle, large, &downloads, license]))?;
+        writeln!(
+            out,
+            "{}",
+            line([&repository, &arch, &params, small, middle, large, &memory(found), &downloads, license])
+        )?;
     }
     print_notes(&mut out, found)?;
     writeln!(out)?;
@@ -123,11 +132,26 @@ fn print_notes(out: &mut impl Write, found: &[Found]) -> anyhow::Result<()> {
         writeln!(out, "~: estimated; the file's header was not read.")?;
     }
     for found in found {
+        if let Some(reason) = &found.refused {
+            writeln!(out, "{}: cannot be converted: {reason}", found.repository.id)?;
+        }
         for note in &found.notes {
             writeln!(out, "{}: {note}", found.repository.id)?;
         }
     }
     Ok(())
+}
+
+/// Megabytes that the image needs in Q8_0 and in Q4_0, where they are known.
+fn memory(found: &Found) -> String {
+    let needed = |name: &str| {
+        let (_, bytes) = found.needs.iter().find(|(policy, _)| policy.to_string() == name)?;
+        Some(format!("{:.1}", *bytes as f64 / f64::from(1 << 20)))
+    };
+    match (needed("q8_0"), needed("q4_0")) {
+        (Some(large), Some(small)) => format!("{large}/{small}"),
+        _ => "?".to_owned(),
+    }
 }
 
 fn architecture(found: &Found) -> String {
@@ -161,6 +185,8 @@ fn as_json(found: &Found) -> Value {
         .zip(found.fits)
         .map(|(mb, fit)| (mb.to_string(), fit.map(ssnail_hub::fit::Format::name).into()))
         .collect();
+    let needs: serde_json::Map<String, Value> =
+        found.needs.iter().map(|(policy, bytes)| (policy.to_string(), (*bytes).into())).collect();
     json!({
         "repository": found.repository.id,
         "file": found.model.first.path,
@@ -172,7 +198,9 @@ fn as_json(found: &Found) -> Value {
         "architecture_guessed": found.guessed,
         "parameters": found.parameters,
         "measured": found.measured,
+        "memory_needed": needs,
         "fits": fits,
+        "refused": found.refused,
         "license": found.repository.license,
         "gated": found.repository.gated,
         "downloads": found.repository.downloads,
