@@ -8,7 +8,7 @@ mod start;
 use crate::asm::{Item, Label, Layout, LayoutError, Mnemonic, Mode, Sequence, Symbols, TextError};
 use crate::elf::{Elf, ElfError};
 use crate::flow::live::Callees;
-use crate::front::{self, FrontError};
+use crate::front::{self, FrontError, Source};
 use crate::ir::{Function, Placement};
 use crate::lower::{self, Peepholes, Pool, Style};
 use crate::runtime::Runtime;
@@ -141,26 +141,39 @@ pub fn link(file: &[u8], options: &Options) -> Result<Program, LinkError> {
     let mut symbols = Symbols::default();
     let runtime = Runtime::new(&mut symbols)?;
     let source = front::read(&elf, &options.entry, &mut symbols, &|name| runtime.replaces(name))?;
+    link_source(source, &runtime, &mut symbols, options)
+}
+
+/// Translates and links a program that was read (or made) as [`Source`].
+///
+/// # Errors
+/// As [`link`].
+pub fn link_source(
+    source: Source,
+    runtime: &Runtime,
+    symbols: &mut Symbols,
+    options: &Options,
+) -> Result<Program, LinkError> {
     let mut pool = Pool::default();
-    let mut pieces = translate(source.functions, options, &mut symbols, &mut pool)?;
+    let mut pieces = translate(source.functions, options, symbols, &mut pool)?;
     let halt = symbols.named("rv_halt");
-    let begin = start::code(source.entry, halt, options, &mut symbols);
+    let begin = start::code(source.entry, halt, options, symbols);
     let pointers: Vec<Label> = source.pointers.iter().map(|p| p.target).collect();
-    add_runtime(&mut pieces, &begin, &pointers, &runtime, &mut symbols)?;
+    add_runtime(&mut pieces, &begin, &pointers, runtime, symbols)?;
     let constants = constants::place(&mut pieces, &pool);
 
     let data = payload::check(source.data, options)?;
-    let table = payload::table(&data, &mut symbols);
-    let tail = [constants.absolute_items.clone(), constants.image_items(&mut symbols), table.items.clone()].concat();
+    let table = payload::table(&data, symbols);
+    let tail = [constants.absolute_items.clone(), constants.image_items(symbols), table.items.clone()].concat();
     let mut sequences = vec![Sequence { start: Some(LOAD), items: &begin }];
     sequences.extend(pieces.iter().map(|p| Sequence { start: None, items: &p.items }));
     sequences.push(Sequence { start: None, items: &tail });
-    let layout = Layout::new(&sequences, &symbols)?;
-    let mut image = layout.encode(0, &begin, &symbols)?;
+    let layout = Layout::new(&sequences, symbols)?;
+    let mut image = layout.encode(0, &begin, symbols)?;
     for (i, piece) in pieces.iter().enumerate() {
-        image.extend(layout.encode(i + 1, &piece.items, &symbols)?);
+        image.extend(layout.encode(i + 1, &piece.items, symbols)?);
     }
-    image.extend(layout.encode(pieces.len() + 1, &tail, &symbols)?);
+    image.extend(layout.encode(pieces.len() + 1, &tail, symbols)?);
     let map = map::Map::new(&pieces, &layout, &data, image.len());
     let end = u32::from(LOAD) + image.len() as u32;
     if end > u32::from(MAIN_END) {
@@ -175,7 +188,7 @@ pub fn link(file: &[u8], options: &Options) -> Result<Program, LinkError> {
     }
     let address = |label| layout.address(label).unwrap_or(0);
     let start_label = symbols.named("rv_start");
-    let listing = map::listing(&pieces, &layout, &symbols);
+    let listing = map::listing(&pieces, &layout, symbols);
     let prg = [LOAD.to_le_bytes().to_vec(), image].concat();
     Ok(Program { prg, start: address(start_label), halt: address(halt), map, listing })
 }

@@ -69,12 +69,12 @@ impl Runtime {
 /// Names that the sources use.
 fn constants() -> Vec<(String, i64)> {
     let mut list: Vec<(String, i64)> = [
-        ("T0", cells::T0),
-        ("T1", cells::T1),
-        ("T2", cells::T2),
-        ("T3", cells::T3),
-        ("T4", cells::T4),
-        ("T5", cells::T5),
+        ("W0", cells::W0),
+        ("W1", cells::W1),
+        ("W2", cells::W2),
+        ("W3", cells::W3),
+        ("W4", cells::W4),
+        ("W5", cells::W5),
         ("ZERO", cell(Reg::ZERO)),
         ("SP", cell(Reg::SP)),
         ("S", cell(Reg(27))),

@@ -2,7 +2,7 @@
 
 use super::{LOAD, Options, constants};
 use crate::asm::{Builder, Item, Label, Mnemonic as M, Symbols};
-use crate::lower::cells::{BASE, BASE_PAGE, CONSTANTS, T4, cell};
+use crate::lower::cells::{BASE, BASE_PAGE, CONSTANTS, W4, cell};
 use crate::runtime::{FLAG, LOG};
 use crate::rv::Reg;
 
@@ -82,7 +82,7 @@ pub fn code(entry: Label, halt: Label, options: &Options, symbols: &mut Symbols)
     let sp = cell(Reg::SP);
     b.imm(M::LDA, bank);
     b.bp(M::STA, sp + 2);
-    b.bp(M::STA, T4 + 2);
+    b.bp(M::STA, W4 + 2);
     b.imm(M::LDA, (options.stack_top >> 8) as u8);
     b.bp(M::STA, sp + 1);
     b.imm(M::LDA, options.stack_top as u8);

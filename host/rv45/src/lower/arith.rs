@@ -1,7 +1,7 @@
 //! Constants, moves, addition, logic, comparison into a register, multiplication, division.
 
 use super::branch::signed_less;
-use super::cells::{T1, cell};
+use super::cells::{W1, cell};
 use super::context::{Byte, Context, Mode};
 use super::shift;
 use crate::asm::{Label, Mnemonic as M, Mode as AddrMode, Operand};
@@ -599,7 +599,7 @@ fn two_operand_helper(cx: &mut Context<'_>, op: AluOp, rd: Reg, a: Reg, b: Src) 
         _ => "rv_remu",
     };
     cx.ldq(a);
-    cx.out.bp(M::STQ, T1);
+    cx.out.bp(M::STQ, W1);
     match b {
         Src::Reg(r) => cx.ldq(r),
         Src::Imm(k) => cx.ldq_const(k),

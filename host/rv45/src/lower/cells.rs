@@ -8,17 +8,17 @@ pub const BASE_PAGE: u8 = 0x1F;
 pub const BASE: u16 = 0x1F00;
 
 /// Temporaries of 4 bytes.
-pub const T0: u8 = 0x80;
+pub const W0: u8 = 0x80;
 /// Second temporary.
-pub const T1: u8 = 0x84;
+pub const W1: u8 = 0x84;
 /// Third temporary.
-pub const T2: u8 = 0x88;
+pub const W2: u8 = 0x88;
 /// Fourth temporary.
-pub const T3: u8 = 0x8C;
+pub const W3: u8 = 0x8C;
 /// Pointer for stores relative to sp: its upper half holds the stack's bank.
-pub const T4: u8 = 0x90;
+pub const W4: u8 = 0x90;
 /// Scratch of the hand-written routines.
-pub const T5: u8 = 0x94;
+pub const W5: u8 = 0x94;
 /// First byte for constants; they may fill the page.
 pub const CONSTANTS: u8 = 0x98;
 

@@ -1,7 +1,7 @@
 //! Loads and stores, all through 28-bit pointers.
 
 use super::arith::zero_above;
-use super::cells::{T0, T4, cell};
+use super::cells::{W0, W4, cell};
 use super::context::{Byte, Context, Mode};
 use crate::asm::{Mnemonic as M, Mode as AddrMode, Operand};
 use crate::rv::{Reg, Width};
@@ -12,27 +12,27 @@ fn address(cx: &mut Context<'_>, base: Reg, offset: i32, bytes: i32) -> (u8, u8)
         return (cell(base), offset as u8);
     }
     pointer(cx, base, offset);
-    (if base == Reg::SP { T4 } else { T0 }, 0)
+    (if base == Reg::SP { W4 } else { W0 }, 0)
 }
 
-/// T0 (or T4 for sp) = base + offset.
+/// W0 (or W4 for sp) = base + offset.
 fn pointer(cx: &mut Context<'_>, base: Reg, offset: i32) {
     if base == Reg::SP {
-        // The bank in T4's upper half is preset.
+        // The bank in W4's upper half is preset.
         let sp = cell(Reg::SP);
         cx.load(Byte::A, sp);
         cx.imp(M::CLC);
         cx.a_imm(M::ADC, offset as u8);
-        cx.store_always(Byte::A, T4);
+        cx.store_always(Byte::A, W4);
         cx.load(Byte::A, sp + 1);
         cx.a_imm(M::ADC, (offset >> 8) as u8);
-        cx.store_always(Byte::A, T4 + 1);
+        cx.store_always(Byte::A, W4 + 1);
         return;
     }
     cx.ldq(base);
     cx.imp(M::CLC);
     cx.q_op_const(M::ADCQ, offset as u32);
-    cx.out.bp(M::STQ, T0);
+    cx.out.bp(M::STQ, W0);
     cx.forget_registers();
 }
 
@@ -156,7 +156,7 @@ fn store_word(cx: &mut Context<'_>, src: Reg, base: Reg, offset: i32) {
     }
     pointer(cx, base, offset);
     cx.ldq(src);
-    cx.push(M::STQ, AddrMode::FlatQ, Operand::Byte(if base == Reg::SP { T4 } else { T0 }));
+    cx.push(M::STQ, AddrMode::FlatQ, Operand::Byte(if base == Reg::SP { W4 } else { W0 }));
 }
 
 fn store_bytes(cx: &mut Context<'_>, src: Reg, base: Reg, offset: u8) {

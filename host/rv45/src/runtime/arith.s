@@ -1,5 +1,5 @@
-; Arithmetic helpers. T0..T5 are base-page temporaries, ZERO is x0's cell.
-; Two-operand helpers get the first operand in T1 (multiplier and shifts: $D770) and the second in Q.
+; Arithmetic helpers. W0..W5 are base-page temporaries, ZERO is x0's cell.
+; Two-operand helpers get the first operand in W1 (multiplier and shifts: $D770) and the second in Q.
 
 .func rv_mul                ; Q = $D770 * Q, low word
         STQ $D774
@@ -7,123 +7,123 @@
         RTS
 
 .func rv_mulh               ; signed times signed, high word
-        STQ T2
+        STQ W2
         STQ $D774
-        LDQ T1
+        LDQ W1
         STQ $D770
         LDQ $D77C
-        BIT T1+3
+        BIT W1+3
         BPL .positive
         SEC
-        SBCQ T2
+        SBCQ W2
 .positive:
-        BIT T2+3
+        BIT W2+3
         BPL .done
         SEC
-        SBCQ T1
+        SBCQ W1
 .done:  RTS
 
 .func rv_mulhsu             ; signed times unsigned, high word
-        STQ T2
+        STQ W2
         STQ $D774
-        LDQ T1
+        LDQ W1
         STQ $D770
         LDQ $D77C
-        BIT T1+3
+        BIT W1+3
         BPL .done
         SEC
-        SBCQ T2
+        SBCQ W2
 .done:  RTS
 
 .func rv_divu
         JSR rv_udivmod
-        LDQ T2
+        LDQ W2
         RTS
 
 .func rv_remu
         JSR rv_udivmod
-        LDQ T3
+        LDQ W3
         RTS
 
 .func rv_div
         JSR rv_sdivmod
-        LDQ T2
+        LDQ W2
         RTS
 
 .func rv_rem
         JSR rv_sdivmod
-        LDQ T3
+        LDQ W3
         RTS
 
-; T2 = T1 / Q, T3 = T1 mod Q, unsigned; T0 = the divisor. Division by 0 gives -1 and T1.
+; W2 = W1 / Q, W3 = W1 mod Q, unsigned; W0 = the divisor. Division by 0 gives -1 and W1.
 ; The hardware's quotient may be one too low, so the remainder is checked.
 .func rv_udivmod
-        STQ T0
+        STQ W0
         STQ $D774
-        LDQ T1
+        LDQ W1
         STQ $D770
-        LDQ T0
+        LDQ W0
         BEQ .zero
 .wait:  BIT $D70F
         BMI .wait
         LDQ $D76C
-        STQ T2
+        STQ W2
         STQ $D770
-        LDQ T1
+        LDQ W1
         SEC
         SBCQ $D778
-        STQ T3
-        CMPQ T0
+        STQ W3
+        CMPQ W0
         BCC .done
         SEC
-        SBCQ T0
-        STQ T3
-        INQ T2
+        SBCQ W0
+        STQ W3
+        INQ W2
 .done:  RTS
-.zero:  LDQ T1
-        STQ T3
+.zero:  LDQ W1
+        STQ W3
         LDA #$FF
         TAX
         TAY
         TAZ
-        STQ T2
+        STQ W2
         RTS
 
 .func rv_sdivmod            ; the same, signed
-        STQ T0
-        LDA T1+3
+        STQ W0
+        LDA W1+3
         PHA
-        EOR T0+3
+        EOR W0+3
         PHA
-        BIT T1+3
+        BIT W1+3
         BPL .dividend
         LDQ ZERO
         SEC
-        SBCQ T1
-        STQ T1
+        SBCQ W1
+        STQ W1
 .dividend:
-        LDQ T0
+        LDQ W0
         BPL .divisor
         LDQ ZERO
         SEC
-        SBCQ T0
+        SBCQ W0
 .divisor:
         JSR rv_udivmod
         PLA
         BPL .quotient
-        LDQ T0
+        LDQ W0
         BEQ .quotient
         LDQ ZERO
         SEC
-        SBCQ T2
-        STQ T2
+        SBCQ W2
+        STQ W2
 .quotient:
         PLA
         BPL .remainder
         LDQ ZERO
         SEC
-        SBCQ T3
-        STQ T3
+        SBCQ W3
+        STQ W3
 .remainder:
         RTS
 
@@ -194,18 +194,18 @@
         RTS
 
 .func rv_clz                ; A = leading zeros of Q
-        STQ T0
+        STQ W0
         LDX #0
-        LDA T0+3
+        LDA W0+3
         BNE .bits
         LDX #8
-        LDA T0+2
+        LDA W0+2
         BNE .bits
         LDX #16
-        LDA T0+1
+        LDA W0+1
         BNE .bits
         LDX #24
-        LDA T0
+        LDA W0
         BNE .bits
         LDA #32
         RTS
@@ -216,18 +216,18 @@
         RTS
 
 .func rv_ctz                ; A = trailing zeros of Q
-        STQ T0
+        STQ W0
         LDX #0
-        LDA T0
+        LDA W0
         BNE .bits
         LDX #8
-        LDA T0+1
+        LDA W0+1
         BNE .bits
         LDX #16
-        LDA T0+2
+        LDA W0+2
         BNE .bits
         LDX #24
-        LDA T0+3
+        LDA W0+3
         BNE .bits
         LDA #32
         RTS
@@ -238,10 +238,10 @@
         RTS
 
 .func rv_cpop               ; A = ones in Q
-        STQ T0
+        STQ W0
         LDX #0
         LDY #3
-.byte:  LDA BASE+T0,Y
+.byte:  LDA BASE+W0,Y
 .bit:   LSR A
         BCC .clear
         INX
@@ -253,13 +253,13 @@
         RTS
 
 .func rv_orcb               ; every byte of Q that is not 0 becomes $FF
-        STQ T0
+        STQ W0
         LDY #3
-.byte:  LDA BASE+T0,Y
+.byte:  LDA BASE+W0,Y
         BEQ .zero
         LDA #$FF
-        STA BASE+T0,Y
+        STA BASE+W0,Y
 .zero:  DEY
         BPL .byte
-        LDQ T0
+        LDQ W0
         RTS

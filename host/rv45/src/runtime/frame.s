@@ -2,15 +2,15 @@
 ; LLVM's layout counts on. S is the cell of s11; s10, s9 .. s0 follow upwards.
 
 .func rv_save               ; A = frame size, X = 2 * (12 - registers)
-        STA T0+2
+        STA W0+2
         PLA
-        STA T0
+        STA W0
         PLA
-        STA T0+1
-        INW T0
+        STA W0+1
+        INW W0
         SEC
         LDA SP
-        SBC T0+2
+        SBC W0+2
         STA SP
         BCS .push
         DEC SP+1
@@ -40,17 +40,17 @@
         PHW BASE+S+42
 .s0:    PHW BASE+S+44
         PHW BASE+S+46
-.none:  JMP (BASE+T0)
+.none:  JMP (BASE+W0)
 
 .func rv_restore            ; A = frame size, X = 44 - 4 * registers
-        STX T0
+        STX W0
         CLC
         ADC SP
         STA SP
         BCC .start
         INC SP+1
 .start: LDX #44
-.test:  CPX T0
+.test:  CPX W0
         BEQ .done
         PLA
         STA S+3,X

@@ -12,27 +12,27 @@
         CMP #93
         BNE .halt
         LDQ .exit
-        STQ T0
+        STQ W0
         LDZ #0
         LDA A0
-        STA [T0],Z
+        STA [W0],Z
         INZ
         LDA #$5A
-        STA [T0],Z
+        STA [W0],Z
 .halt:  JMP rv_halt
 .exit:  .dword $8700000
 .write: LDQ A1
-        STQ T1
+        STQ W1
         LDQ A2
-        STQ T2
+        STQ W2
         STQ A0
-.next:  LDQ T2
+.next:  LDQ W2
         BEQ .done
-        DEQ T2
+        DEQ W2
         LDZ #0
-        LDA [T1],Z
+        LDA [W1],Z
         STA [LOG],Z
-        INQ T1
+        INQ W1
         INQ LOG
         BRA .next
 .done:  RTS
@@ -104,52 +104,52 @@
 .func rv_dma_run            ; A0, A1, A2 as above, X = command; A0 and A1 survive
         STX rv_dma_list+6
         LDQ A2
-        STQ T2
+        STQ W2
         LDQ A0
-        STQ T0
+        STQ W0
         LDQ A1
-        STQ T1
-.more:  LDQ T2
+        STQ W1
+.more:  LDQ W2
         BEQ .done
         TYA                 ; 64 KB or more: a piece of $8000 bytes at a time
         BNE .piece
         TZA
         BNE .piece
-        LDA T2
+        LDA W2
         STA rv_dma_list+7
         STX rv_dma_list+8
         LDQ ZERO
-        STQ T2
+        STQ W2
         BRA .go
 .piece: LDA #0
         STA rv_dma_list+7
         LDA #$80
         STA rv_dma_list+8
-        LDQ T2
+        LDQ W2
         SEC
         SBCQ .step
-        STQ T2
-.go:    LDA T1
+        STQ W2
+.go:    LDA W1
         STA rv_dma_list+9
-        LDA T1+1
+        LDA W1+1
         STA rv_dma_list+10
-        LDA T1+2
+        LDA W1+2
         AND #15
         STA rv_dma_list+11
-        LDQ T1
+        LDQ W1
         ASLQ Q
         ASLQ Q
         ASLQ Q
         ASLQ Q
         STZ rv_dma_list+2
-        LDA T0
+        LDA W0
         STA rv_dma_list+12
-        LDA T0+1
+        LDA W0+1
         STA rv_dma_list+13
-        LDA T0+2
+        LDA W0+2
         AND #15
         STA rv_dma_list+14
-        LDQ T0
+        LDQ W0
         ASLQ Q
         ASLQ Q
         ASLQ Q
@@ -162,16 +162,16 @@
         STA $D701
         LDA #<rv_dma_list
         STA $D705
-        LDQ T0              ; only a longer job goes on from here
+        LDQ W0              ; only a longer job goes on from here
         CLC
         ADCQ .step
-        STQ T0
+        STQ W0
         LDA rv_dma_list+6
         BNE .more           ; a fill keeps its value
-        LDQ T1
+        LDQ W1
         CLC
         ADCQ .step
-        STQ T1
+        STQ W1
         BRA .more
 .done:  RTS
 .step:  .dword $8000

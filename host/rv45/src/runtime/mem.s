@@ -29,24 +29,24 @@
         LDQ A0
         CLC
         ADCQ A2
-        STQ T0
+        STQ W0
         LDQ A1
         CLC
         ADCQ A2
-        STQ T1
+        STQ W1
         LDQ A2
-        STQ T2
+        STQ W2
         LDZ #0
         BRA .test
-.byte:  DEQ T0
-        DEQ T1
-        DEQ T2
-        LDA [T1],Z
-        STA [T0],Z
-.test:  LDA T2
-        ORA T2+1
-        ORA T2+2
-        ORA T2+3
+.byte:  DEQ W0
+        DEQ W1
+        DEQ W2
+        LDA [W1],Z
+        STA [W0],Z
+.test:  LDA W2
+        ORA W2+1
+        ORA W2+2
+        ORA W2+3
         BNE .byte
         RTS
 
@@ -72,35 +72,35 @@
         JMP memcmp
 .func memcmp
         LDQ A0
-        STQ T0
+        STQ W0
         LDQ A2
-        STQ T2
+        STQ W2
         LDZ #0
-.next:  LDA T2
-        ORA T2+1
-        ORA T2+2
-        ORA T2+3
+.next:  LDA W2
+        ORA W2+1
+        ORA W2+2
+        ORA W2+3
         BEQ .equal
-        LDA [T0],Z
+        LDA [W0],Z
         CMP [A1],Z
         BNE .differ
         INZ
         BNE .same
-        INC T0+1
+        INC W0+1
         BNE .a1
-        INW T0+2
+        INW W0+2
 .a1:    INC A1+1
         BNE .same
         INW A1+2
-.same:  DEC T2
-        LDA T2
+.same:  DEC W2
+        LDA W2
         CMP #$FF
         BNE .next
-        DEC T2+1
-        LDA T2+1
+        DEC W2+1
+        LDA W2+1
         CMP #$FF
         BNE .next
-        DEW T2+2
+        DEW W2+2
         BRA .next
 .equal: LDQ ZERO
         STQ A0

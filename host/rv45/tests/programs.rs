@@ -1,0 +1,37 @@
+//! Whole programs: the interpreter, qemu and the emulated MEGA65 agree on every byte of output.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use rv45::link::{Options, link};
+use rv45::lower::Peepholes;
+
+fn agree(name: &str, limit: u64) {
+    let Some(file) = common::program(name) else { return };
+    let expected = common::interpret(&file);
+    if let Some(qemu) = common::qemu(&common::programs().unwrap().join(name)) {
+        assert_eq!(qemu, expected, "{name}: qemu and the interpreter differ");
+    }
+    let settings = [
+        ("plain", Peepholes::NONE),
+        ("tracking", Peepholes { tracking: true, ..Peepholes::NONE }),
+        ("liveness", Peepholes { constants: false, ..Peepholes::ALL }),
+        ("all", Peepholes::ALL),
+    ];
+    for (label, peepholes) in settings {
+        let program = link(&file, &Options { peepholes, ..Options::default() }).unwrap();
+        let (outcome, cycles) = common::emulate(&program, limit);
+        println!("{name} {label}: {} bytes, {cycles} cycles", program.map.image);
+        assert_eq!(outcome, expected, "{name} {label}");
+    }
+}
+
+#[test]
+fn hello() {
+    agree("hello", 10_000_000);
+}
+
+#[test]
+fn selftest() {
+    agree("selftest", 400_000_000);
+}
