@@ -143,10 +143,13 @@ fn line(cx: &mut Context<'_>, line: &Line, next: Option<(Ir, Bytes)>, live: Byte
     cx.next = next.map(|n| n.0);
     cx.next_live = next.map_or(Bytes::MAX, |n| n.1);
     cx.result_known = known::result(&line.op, &cx.values).iter().any(Option::is_some);
+    // Before emission: that changes what is known of the operands when one is also the result.
+    let mut after = cx.values;
+    known::step(&line.op, &mut after, live);
     operation(cx, &line.op);
     cx.unstored = None;
     if cx.peepholes.constants && cx.peepholes.liveness {
-        known::step(&line.op, &mut cx.values, live);
+        cx.values = after;
     }
 }
 

@@ -1,0 +1,68 @@
+//! The command line, for the `rv45` binary and for programs that offer it as a subcommand.
+
+use crate::link::{LinkError, Options, link};
+use std::path::PathBuf;
+
+/// Usage, for help texts.
+pub const USAGE: &str = "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..]
+  ELF      linked for riscv32im with --emit-relocs and rv45.ld (see toolchain.sh)
+  --map    symbols with address, size and cycles of their straight path
+  --list   RISC-V instructions and 45GS02 code side by side
+  --hot    functions (by part of their name) kept fast; --cold: kept small";
+
+/// Why the command failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// The arguments do not make sense.
+    #[error("{0}\nusage: {USAGE}")]
+    Usage(String),
+    /// A file cannot be read or written.
+    #[error("{path}: {error}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The program cannot be translated.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+}
+
+/// Translates as the arguments (without the program's name) say; returns the map as a report.
+///
+/// # Errors
+/// [`CommandError`].
+pub fn run(args: impl IntoIterator<Item = String>) -> Result<String, CommandError> {
+    let mut options = Options::default();
+    let (mut input, mut output, mut map, mut list) = (None, None, None, None);
+    let mut args = args.into_iter();
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or_else(|| CommandError::Usage(format!("{arg} needs a value")));
+        let names = |text: String| text.split(',').map(str::to_string).collect::<Vec<_>>();
+        match arg.as_str() {
+            "-o" => output = Some(PathBuf::from(value()?)),
+            "--map" => map = Some(PathBuf::from(value()?)),
+            "--list" => list = Some(PathBuf::from(value()?)),
+            "--entry" => options.entry = value()?,
+            "--hot" => options.hot.extend(names(value()?)),
+            "--cold" => options.cold.extend(names(value()?)),
+            other if other.starts_with('-') => return Err(CommandError::Usage(format!("unknown option {other}"))),
+            _ if input.is_some() => return Err(CommandError::Usage("more than one input".into())),
+            _ => input = Some(PathBuf::from(arg)),
+        }
+    }
+    let input = input.ok_or_else(|| CommandError::Usage("no input".into()))?;
+    let file = std::fs::read(&input).map_err(|error| CommandError::File { path: input, error })?;
+    let program = link(&file, &options)?;
+    let report = program.map.to_string();
+    for (path, bytes) in
+        [(output, program.prg.as_slice()), (map, report.as_bytes()), (list, program.listing.as_bytes())]
+    {
+        if let Some(path) = path {
+            std::fs::write(&path, bytes).map_err(|error| CommandError::File { path, error })?;
+        }
+    }
+    Ok(report)
+}
