@@ -15,6 +15,7 @@ use ssnail_machine::kernel::{self, Format, Level, Numerics, Room, Rows};
 use ssnail_machine::num::half::f32_to_f16;
 use ssnail_machine::num::quantise::Activations;
 use ssnail_shared::map::MEMORY_BASE;
+use ssnail_shared::tables::{EXP, GELU, SILU};
 
 /// Pseudo-random words.
 struct Random(u64);
@@ -68,6 +69,19 @@ proptest! {
             let mut out = vec![0.0; rows];
             kernel::rows(level, &job, &mut Room::default(), &mut out);
             prop_assert_eq!(bits(&out), bits(&expected), "{:?} {:?} {:?}", level, format, numerics);
+        }
+    }
+
+    #[test]
+    fn every_level_looks_up_alike(values in prop::collection::vec(any::<u32>(), 1..70), near in prop::collection::vec(-20.0f32..20.0, 1..70)) {
+        for table in [&SILU, &GELU, &EXP] {
+            let values: Vec<f32> = values.iter().map(|v| f32::from_bits(*v)).chain(near.iter().copied()).collect();
+            let expected: Vec<f32> = values.iter().map(|v| table.eval(*v)).collect();
+            for level in Level::available() {
+                let mut out = values.clone();
+                kernel::table(level, table, &mut out);
+                prop_assert_eq!(bits(&out), bits(&expected), "{:?}", level);
+            }
         }
     }
 

@@ -1,11 +1,11 @@
 //! Attention over an F16 or F32 cache.
 //!
 //! The scores of [`LANES`] rows are computed side by side, so that each keeps the order of its sum; the query heads that
-//! share a key/value head share its conversion to F32.
+//! share a key/value head share its conversion to F32. Both numerics sum in the order of the core; they differ in exp.
 
 use super::{Level, Numerics};
 use crate::num::half::f16_to_f32;
-use crate::num::hw;
+use crate::num::{float, hw};
 
 /// Cache rows whose scores are computed together.
 pub const LANES: usize = 16;
@@ -37,14 +37,12 @@ pub struct Cache<'a> {
 /// Room for one key/value head, kept between calls.
 #[derive(Clone, Debug, Default)]
 pub struct Buffers {
-    /// Keys of [`LANES`] rows, element by element: `tile[d * LANES + lane]`.
-    tile: Vec<f32>,
+    /// Keys of some rows, element by element: `tile[d * lanes + lane]`.
+    pub(super) tile: Vec<f32>,
     /// Scores, then weights: `scores[head * rows + t]` for the heads of one group.
-    scores: Vec<f32>,
+    pub(super) scores: Vec<f32>,
     /// One row of values.
     row: Vec<f32>,
-    /// Float numerics: scores and sums in F64.
-    wide: Vec<f64>,
 }
 
 /// Computes attention for every head: `out` is as long as `query`.
@@ -76,15 +74,24 @@ pub(super) fn group(
     b: &mut Buffers,
     out: &mut [f32],
 ) {
-    let _ = level;
-    match numerics {
-        Numerics::Hardware => group_hardware(heads, cache, kv, query, b, out),
-        Numerics::Float => group_float(heads, cache, kv, query, b, out),
+    #[cfg(target_arch = "x86_64")]
+    if super::x86::attention(level, numerics, heads, cache, kv, query, b, out) {
+        return;
     }
+    let _ = level;
+    portable(numerics, heads, cache, kv, query, b, out);
 }
 
-/// The heads that share key/value head `kv`, by the rules of the core (spec section 11).
-fn group_hardware(h: &Heads, cache: &Cache<'_>, kv: usize, query: &[f32], b: &mut Buffers, out: &mut [f32]) {
+/// Plain Rust, which the other kernels are compared with.
+fn portable(
+    numerics: Numerics,
+    h: &Heads,
+    cache: &Cache<'_>,
+    kv: usize,
+    query: &[f32],
+    b: &mut Buffers,
+    out: &mut [f32],
+) {
     let rows = cache.rows;
     let group = query.len() / h.head_dim;
     b.scores.resize(group * rows, 0.0);
@@ -107,7 +114,10 @@ fn group_hardware(h: &Heads, cache: &Cache<'_>, kv: usize, query: &[f32], b: &mu
         }
     }
     for scores in b.scores.chunks_exact_mut(rows) {
-        softmax(scores);
+        match numerics {
+            Numerics::Hardware => softmax(scores, hw::exp),
+            Numerics::Float => softmax(scores, |s| s.iter_mut().for_each(|v| *v = float::exp(*v))),
+        }
     }
     out.fill(0.0);
     for t in 0..rows {
@@ -133,60 +143,20 @@ fn score_lanes(tile: &[f32], q: &[f32]) -> [f32; LANES] {
     sums
 }
 
-/// Scores to weights: exp table of the distance to the largest, times the reciprocal of the sum.
-fn softmax(scores: &mut [f32]) {
-    let largest = scores
-        .iter()
-        .copied()
-        .fold(f32::NEG_INFINITY, |m, s| if s.is_nan() || m.is_nan() { f32::NAN } else { m.max(s) });
+/// Scores to weights: `exp` of the distance to the largest, times the reciprocal of the sum (spec section 11).
+#[inline(always)]
+pub(super) fn softmax(scores: &mut [f32], exp: impl Fn(&mut [f32])) {
+    let nan = scores.iter().any(|s| s.is_nan());
+    // The largest, whatever the order of the comparisons.
+    let largest = scores.iter().fold(f32::NEG_INFINITY, |m, &s| if s > m { s } else { m });
+    let largest = if nan { f32::NAN } else { largest };
     for s in scores.iter_mut() {
         *s -= largest;
     }
-    hw::exp(scores);
+    exp(scores);
     let factor = hw::recip(hw::sum(scores.iter().copied()));
     for s in scores.iter_mut() {
         *s *= factor;
-    }
-}
-
-/// The same in F64 throughout, rounded at the end (spec section 10).
-fn group_float(h: &Heads, cache: &Cache<'_>, kv: usize, query: &[f32], b: &mut Buffers, out: &mut [f32]) {
-    let group = query.len() / h.head_dim;
-    let rows = cache.rows;
-    b.row.resize(h.head_dim, 0.0);
-    b.wide.clear();
-    b.wide.resize(group * (rows + h.head_dim), 0.0);
-    let (scores, sums) = b.wide.split_at_mut(group * rows);
-    let scale = 1.0 / (h.head_dim as f64).sqrt();
-    for t in 0..rows {
-        element_row(cache.k, cache.halves, h, kv, t, &mut b.row);
-        for (head, q) in query.chunks_exact(h.head_dim).enumerate() {
-            let dot: f64 = q.iter().zip(&b.row).map(|(&q, &k)| f64::from(q) * f64::from(k)).sum();
-            scores[head * rows + t] = dot * scale;
-        }
-    }
-    for scores in scores.chunks_exact_mut(rows) {
-        let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let mut total = 0.0;
-        for s in scores.iter_mut() {
-            *s = (*s - largest).exp();
-            total += *s;
-        }
-        for s in scores.iter_mut() {
-            *s /= total;
-        }
-    }
-    for t in 0..rows {
-        element_row(cache.v, cache.halves, h, kv, t, &mut b.row);
-        for (head, sums) in sums.chunks_exact_mut(h.head_dim).enumerate() {
-            let w = scores[head * rows + t];
-            for (y, &v) in sums.iter_mut().zip(&b.row) {
-                *y += w * f64::from(v);
-            }
-        }
-    }
-    for (y, sum) in out.iter_mut().zip(sums) {
-        *y = *sum as f32;
     }
 }
 

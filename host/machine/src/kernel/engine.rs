@@ -168,6 +168,12 @@ impl Engine {
         Self { level: Level::best(), own: Own::default(), next: Arc::default(), pool }
     }
 
+    /// The instruction set in use.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
     /// Threads that share the work.
     #[must_use]
     pub fn threads(&self) -> usize {

@@ -11,6 +11,7 @@ pub mod portable;
 mod x86;
 
 use ssnail_quant::GgmlType;
+use ssnail_shared::tables::Table;
 
 use crate::num::quantise::Activations;
 
@@ -120,14 +121,10 @@ impl Level {
         let mut levels = vec![Self::Portable];
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c") {
+            if x86::has_avx2() {
                 levels.push(Self::Avx2);
             }
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512vnni")
-            {
+            if x86::has_avx512() {
                 levels.push(Self::Avx512);
             }
         }
@@ -161,4 +158,16 @@ pub fn rows(level: Level, job: &Rows<'_>, room: &mut Room, out: &mut [f32]) {
     }
     let _ = level;
     portable::rows(job, room, out);
+}
+
+/// Replaces every value by the table's.
+pub fn table(level: Level, table: &Table, values: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if x86::table(level, table, values) {
+        return;
+    }
+    let _ = level;
+    for v in values {
+        *v = table.eval(*v);
+    }
 }

@@ -1,10 +1,11 @@
 //! Element-wise instructions, norms, ROPE, MEANROWS, ARGMAX.
 
 use ssnail_shared::isa::{Instruction, Opcode};
+use ssnail_shared::tables::{GELU, SILU};
 
 use super::{Hooks, Machine, Scratch};
 use crate::fault::{BadOperand, Fault};
-use crate::kernel::Numerics;
+use crate::kernel::{self, Numerics};
 use crate::num::half::f32_to_f16;
 use crate::num::{float, hw};
 
@@ -26,7 +27,11 @@ impl Machine {
             (_, numerics) => {
                 s.y.resize(s.a.len(), 0.0);
                 match numerics {
-                    Numerics::Hardware => hw::silumul(&s.a, &s.b, &mut s.y),
+                    Numerics::Hardware => {
+                        s.y.copy_from_slice(&s.a);
+                        kernel::table(self.engine.level(), &SILU, &mut s.y);
+                        s.y.iter_mut().zip(&s.b).for_each(|(y, b)| *y *= b);
+                    }
                     Numerics::Float => float::silumul(&s.a, &s.b, &mut s.y),
                 }
             }
@@ -42,7 +47,7 @@ impl Machine {
             return self.write_halves(i, to, &s.a);
         }
         match self.numerics {
-            Numerics::Hardware => hw::gelu(&mut s.a),
+            Numerics::Hardware => kernel::table(self.engine.level(), &GELU, &mut s.a),
             Numerics::Float => float::gelu(&mut s.a),
         }
         self.write_floats(i, to, &s.a)

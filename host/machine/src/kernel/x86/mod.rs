@@ -4,20 +4,18 @@
 // was asked for their features.
 #![allow(unsafe_code)]
 
+mod attention512;
 mod avx512;
 mod blocks512;
 mod dot512;
+mod table512;
 
+use super::attention::{Buffers, Cache, Heads};
 use super::{Format, Level, Numerics, Room, Rows};
 
 /// Computes the rows if there is a kernel for them; says whether there was.
 pub(super) fn rows(level: Level, job: &Rows<'_>, room: &mut Room, out: &mut [f32]) -> bool {
-    // Asked again here, where it matters: the answer is a cached flag.
-    let avx512 = level == Level::Avx512
-        && is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx512vnni");
+    let avx512 = level == Level::Avx512 && has_avx512();
     match job.format {
         Format::Q8_0 | Format::Q4_0 if job.numerics == Numerics::Hardware && avx512 => {
             // SAFETY: the processor has the features.
@@ -30,4 +28,47 @@ pub(super) fn rows(level: Level, job: &Rows<'_>, room: &mut Room, out: &mut [f32
         _ => return false,
     }
     true
+}
+
+/// Computes attention for one key/value head if there is a kernel for it; says whether there was.
+#[allow(clippy::too_many_arguments)]
+pub(super) fn attention(
+    level: Level,
+    numerics: Numerics,
+    heads: &Heads,
+    cache: &Cache<'_>,
+    kv: usize,
+    query: &[f32],
+    buffers: &mut Buffers,
+    out: &mut [f32],
+) -> bool {
+    if level != Level::Avx512 || !has_avx512() {
+        return false;
+    }
+    // SAFETY: the processor has the features.
+    unsafe { attention512::group(numerics, heads, cache, kv, query, buffers, out) }
+    true
+}
+
+/// Replaces values by those of a table if there is a kernel for it; says whether there was.
+pub(super) fn table(level: Level, table: &ssnail_shared::tables::Table, values: &mut [f32]) -> bool {
+    if level != Level::Avx512 || !has_avx512() {
+        return false;
+    }
+    // SAFETY: the processor has the features.
+    unsafe { table512::eval(table, values) }
+    true
+}
+
+/// Whether [`Level::Avx512`] can run; the answer is a cached flag.
+pub(super) fn has_avx512() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512vnni")
+}
+
+/// Whether [`Level::Avx2`] can run.
+pub(super) fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c")
 }
