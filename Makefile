@@ -1,0 +1,120 @@
+# From a model to a told story, by file names:
+#
+#   make foo.chat                 foo.gguf becomes foo.ssnail, then you talk to it
+#   make foo.72mb.chat            the same for a board with 72 MB
+#   make foo.run PROMPT="Lily"    what the model makes of a text
+#   make findmodels QUERY=tiny    what there is to fetch
+#
+# Works from any folder: make -f /where/ssnail/is/Makefile foo.chat
+# All the work is done by the ssnail command; this file only names it.
+
+# ---- variables (make foo.chat TEMP=0.5) ----
+# WTYPE           weight format: auto keep mixed f32 f16 bf16 q8_0 q4_0
+# FALLBACK        format for weights that the accelerator cannot read as they are
+# ATTICRAM        memory in MB for foo.ssnail (HYPERRAM_MB is its old name)
+# CONTEXT_WINDOW  context in tokens
+# KV              format of the caches: f16 f32
+# TYPE            what the model is for, recorded in the description
+# PROMPT TOKENS   for foo.run
+# TEMP SEED       for foo.run and foo.chat; TEMP=0 always takes the likeliest token
+# HW              not empty: compute as the hardware does, bit for bit
+# TEXT            file for foo.tokcheck
+# QUERY MEM       for findmodels;  URL for fetch (an address, or OWNER/NAME)
+WTYPE ?= auto
+FALLBACK ?= q8_0
+ATTICRAM ?= $(or $(HYPERRAM_MB),8)
+CONTEXT_WINDOW ?=
+KV ?=
+TYPE ?=
+PROMPT ?= Once upon a time
+TOKENS ?= 120
+TEMP ?=
+SEED ?=
+HW ?=
+TEXT ?=
+QUERY ?=
+MEM ?=
+URL ?=
+CARGO ?= cargo
+
+# Texts go through the environment: no quoting, whatever is in them.
+export PROMPT TYPE
+
+SSNAIL_TOOLS ?= $(dir $(abspath $(lastword $(MAKEFILE_LIST))))
+MANIFEST := $(SSNAIL_TOOLS:%/=%)/Cargo.toml
+
+# SSNAIL=/path/to/ssnail uses a program that is there already.
+ifeq ($(origin SSNAIL),undefined)
+SSNAIL := $(or $(CARGO_TARGET_DIR),$(SSNAIL_TOOLS:%/=%)/target)/release/ssnail
+# Cargo decides whether anything is to be done; if not, the file keeps its time and no image is made anew.
+$(SSNAIL): FORCE
+	@$(CARGO) build --quiet --release --manifest-path "$(MANIFEST)" --package ssnail-cli
+endif
+
+CONVERT = $(SSNAIL) convert $< -o $@ --wtype $(WTYPE) --fallback $(FALLBACK) \
+	$(if $(CONTEXT_WINDOW),--ctx $(CONTEXT_WINDOW)) $(if $(KV),--kv $(KV)) $(if $(TYPE),--type "$$TYPE")
+SAMPLING = $(if $(filter 0 0.0,$(TEMP)),--temp 0,$(if $(TEMP),--temp $(TEMP))) \
+	$(if $(SEED),--seed $(SEED)) $(if $(HW),--numerics hardware)
+
+.DELETE_ON_ERROR:
+# Images that a chat or run needed are kept.
+.SECONDARY:
+.PHONY: help findmodels fetch test bench clean FORCE
+.DEFAULT_GOAL := help
+
+help:
+	@sed -n '/^[^#]/q; s/^# \{0,1\}//p' "$(SSNAIL_TOOLS:%/=%)/Makefile"
+
+# ---- images: made again when the model or the converter has changed ----
+%.ssnail: %.gguf $(SSNAIL)
+	$(CONVERT) --mem-mb $(ATTICRAM)
+
+%.8mb.ssnail: %.gguf $(SSNAIL)
+	$(CONVERT) --mem-mb 8
+
+%.64mb.ssnail: %.gguf $(SSNAIL)
+	$(CONVERT) --mem-mb 64
+
+%.72mb.ssnail: %.gguf $(SSNAIL)
+	$(CONVERT) --mem-mb 72
+
+# All three sizes; one that does not fit is no reason to stop.
+%.all: %.gguf FORCE
+	-@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) $*.8mb.ssnail
+	-@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) $*.64mb.ssnail
+	-@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) $*.72mb.ssnail
+
+# ---- using them ----
+%.run: %.ssnail FORCE
+	@$(SSNAIL) run $< --prompt "$$PROMPT" -n $(TOKENS) $(SAMPLING)
+
+%.chat: %.ssnail FORCE
+	@$(SSNAIL) chat $< -n $(TOKENS) $(SAMPLING)
+
+%.tokcheck: %.ssnail %.gguf FORCE
+	@$(SSNAIL) tokcheck $*.ssnail $*.gguf $(TEXT)
+
+%.info: %.gguf $(SSNAIL) FORCE
+	@$(SSNAIL) info $<
+
+%.info: %.ssnail FORCE
+	@$(SSNAIL) info $<
+
+# ---- finding models ----
+findmodels: $(SSNAIL)
+	@$(SSNAIL) findmodels $(QUERY) $(if $(MEM),--mem $(MEM))
+
+fetch: $(SSNAIL)
+	@$(if $(URL),$(SSNAIL) fetch "$(URL)",echo "make fetch URL=https://... or URL=OWNER/NAME" >&2; exit 2)
+
+# ---- for developers ----
+test:
+	$(CARGO) test --manifest-path "$(MANIFEST)" --workspace
+
+bench:
+	$(CARGO) bench --manifest-path "$(MANIFEST)" --workspace
+
+clean:
+	rm -f *.ssnail
+
+FORCE:
