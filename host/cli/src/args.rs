@@ -1,6 +1,8 @@
 //! The command line: one variant per subcommand, each with its own module in [`crate::commands`].
 
-use crate::commands::{chat, completions, convert, disasm, embed, fetch, findmodels, info, run, tokcheck, tokenize};
+use crate::commands::{
+    card, chat, completions, convert, disasm, disk, embed, fetch, findmodels, info, run, tokcheck, tokenize,
+};
 use crate::exit::Outcome;
 use clap::{Parser, Subcommand};
 
@@ -40,6 +42,10 @@ pub enum Command {
     Tokcheck(tokcheck::Args),
     /// Print the script of an image
     Disasm(disasm::Args),
+    /// Make, list and check D81 disk images
+    Disk(disk::Args),
+    /// Make, list and check SD card images, and fill real cards
+    Card(card::Args),
     /// Search Hugging Face for models that fit
     Findmodels(findmodels::Args),
     /// Download a model
@@ -63,6 +69,8 @@ impl Command {
             Self::Embed(args) => embed::run(args),
             Self::Tokcheck(args) => tokcheck::run(args),
             Self::Disasm(args) => disasm::run(args),
+            Self::Disk(args) => disk::run(args),
+            Self::Card(args) => card::run(args),
             Self::Findmodels(args) => findmodels::run(args),
             Self::Fetch(args) => fetch::run(args),
             Self::Completions(args) => completions::run(args),

@@ -87,6 +87,14 @@ impl Output {
         Ok(Self { target: Target::Temporary(file, real, litter) })
     }
 
+    /// The file behind, to be written at any place; `None` for standard output, pipes and devices.
+    pub fn file(&self) -> Option<&File> {
+        match &self.target {
+            Target::Temporary(file, ..) => Some(file.as_file()),
+            Target::Stdout(_) | Target::Direct(..) => None,
+        }
+    }
+
     /// Makes the output appear under its name, replacing what was there.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ mod files;
 mod hub;
 mod image;
 mod interrupt;
+mod media;
 mod model;
 mod out;
 mod progress;

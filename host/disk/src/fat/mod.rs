@@ -30,4 +30,5 @@ pub use geometry::Fat32;
 pub use mbr::{MbrError, Partition, kind, partitions};
 pub use name::{ShortName, card_name_from_host, check_long_name, upper};
 pub use read::{copy_file, dir_entries, lookup, read_file, walk};
+pub use search::free_clusters;
 pub use writer::{Added, CardWriter, Layout};

@@ -57,6 +57,14 @@ pub(super) fn free_space(dev: &mut (impl BlockDevice + ?Sized), fat: Fat32) -> R
     Ok(space)
 }
 
+/// Counts the free clusters.
+///
+/// # Errors
+/// [`FatError`] when the device fails.
+pub fn free_clusters(dev: &mut (impl BlockDevice + ?Sized), fat: Fat32) -> Result<u32, FatError> {
+    Ok(free_space(dev, fat)?.clusters)
+}
+
 /// The first run of `count` free clusters at or after `from`, or else anywhere.
 pub(super) fn find_run(
     dev: &mut (impl BlockDevice + ?Sized),
