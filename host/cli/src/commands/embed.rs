@@ -21,7 +21,7 @@ pub struct Args {
     /// Encoder image
     image: PathBuf,
     /// Texts; - reads one per line from standard input
-    #[arg(required = true, allow_hyphen_values = true)]
+    #[arg(required = true)]
     texts: Vec<String>,
     /// Print a JSON array of arrays
     #[arg(long)]

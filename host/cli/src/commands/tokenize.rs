@@ -27,8 +27,7 @@ use std::path::PathBuf;
 pub struct Args {
     /// GGUF file or image (- for standard input)
     model: PathBuf,
-    /// The text
-    #[arg(allow_hyphen_values = true)]
+    /// The text (behind -- if it begins with a hyphen)
     text: Option<String>,
     /// Take the text from a file (- for standard input)
     #[arg(short, long, value_name = "FILE")]

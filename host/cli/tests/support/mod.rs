@@ -164,6 +164,29 @@ impl Test {
     }
 }
 
+impl Test {
+    /// Writes a file made by [`crate::tiny`] or the like and converts it to `name.ssnail`.
+    #[track_caller]
+    pub fn image(self, name: &str, gguf: &[u8], options: &[&str]) -> Self {
+        let model = format!("{name}.gguf");
+        let test = self.file(&model, gguf);
+        let output = Command::new(ssnail())
+            .args(["convert", &model, "-o", &format!("{name}.ssnail")])
+            .args(options)
+            .current_dir(test.folder.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        test
+    }
+
+    /// Copies a file of the test data.
+    pub fn copy(self, name: &str, from: &Path) -> Self {
+        let content = fs::read(from).unwrap();
+        self.file(name, content)
+    }
+}
+
 /// What a finished run left.
 pub struct Ran {
     pub output: Output,
@@ -179,7 +202,29 @@ impl Ran {
         String::from_utf8(self.output.stdout.clone()).unwrap()
     }
 
+    /// Names of the files that are there now, sorted.
+    pub fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.output.stdout).unwrap()
+    }
+
     pub fn stderr(&self) -> String {
         String::from_utf8(self.output.stderr.clone()).unwrap()
     }
+}
+
+/// Runs the project's Makefile in the test's folder with the program under test.
+pub fn make(test: &Test, args: &[&str]) -> Output {
+    let makefile = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Makefile");
+    let mut command = Command::new("make");
+    command.args(["-f", makefile]).arg(format!("SSNAIL={}", ssnail().display())).args(args);
+    // Variables of an outer make are not ours.
+    command.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").env_remove("MFLAGS");
+    command.current_dir(test.folder.path()).stdin(Stdio::null()).output().unwrap()
 }
