@@ -4,11 +4,13 @@ use crate::link::{LinkError, Options, link};
 use std::path::PathBuf;
 
 /// Usage, for help texts.
-pub const USAGE: &str = "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..]
+pub const USAGE: &str =
+    "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..] [--asm FILE]
   ELF      linked for riscv32im with --emit-relocs and rv45.ld (see toolchain.sh)
   --map    symbols with address, size and cycles of their straight path
   --list   RISC-V instructions and 45GS02 code side by side
-  --hot    functions (by part of their name) kept fast; --cold: kept small";
+  --hot    functions (by part of their name) kept fast; --cold: kept small
+  --asm    hand-written routines, each beginning with `.func NAME`";
 
 /// Why the command failed.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +50,11 @@ pub fn run(args: impl IntoIterator<Item = String>) -> Result<String, CommandErro
             "--entry" => options.entry = value()?,
             "--hot" => options.hot.extend(names(value()?)),
             "--cold" => options.cold.extend(names(value()?)),
+            "--asm" => {
+                let path = PathBuf::from(value()?);
+                let text = std::fs::read_to_string(&path).map_err(|error| CommandError::File { path, error })?;
+                options.assembly.push(text);
+            }
             other if other.starts_with('-') => return Err(CommandError::Usage(format!("unknown option {other}"))),
             _ if input.is_some() => return Err(CommandError::Usage("more than one input".into())),
             _ => input = Some(PathBuf::from(arg)),

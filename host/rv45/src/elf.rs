@@ -62,8 +62,10 @@ pub struct Symbol {
     pub value: u32,
     /// Its size in bytes, 0 when unknown.
     pub size: u32,
-    /// Its section (index into [`Elf::sections`]), where it is defined.
+    /// Its section (index into [`Elf::sections`]), where it lies in one.
     pub section: Option<usize>,
+    /// False for symbols that nothing defines; absolute ones are defined without a section.
+    pub defined: bool,
     /// True for functions.
     pub function: bool,
     /// True for global and weak symbols.
@@ -262,6 +264,7 @@ fn symbols(r: &Reader<'_>, table: &RawSection, raw: &[RawSection]) -> Result<Vec
             name: name_at(names, r.u32(what, at)?)?,
             value: r.u32(what, at + 4)?,
             size: r.u32(what, at + 8)?,
+            defined: section != 0,
             section: (section != 0 && section < raw.len()).then_some(section),
             function: info & 15 == 2,
             global: info >> 4 != 0,

@@ -247,7 +247,7 @@ impl Front<'_> {
     /// Label of the symbol of a relocation: by address where it is defined, else by name.
     fn reloc_target(&mut self, reloc: &Reloc) -> Result<Target, FrontError> {
         let symbol = &self.elf.symbols[reloc.symbol];
-        if symbol.section.is_none() && !symbol.name.is_empty() {
+        if !symbol.defined && !symbol.name.is_empty() {
             let name = symbol.name.clone();
             return Ok(Target::Code(self.symbols.named(&name), None));
         }
@@ -281,7 +281,7 @@ impl Front<'_> {
             let target = symbol.value.wrapping_add_signed(reloc.addend);
             if self.code_at(target) {
                 out.push((reloc.addr, target));
-            } else if symbol.section.is_none() && !symbol.name.is_empty() {
+            } else if !symbol.defined && !symbol.name.is_empty() {
                 return Err(FrontError::Control {
                     place: format!("{} at ${:X}", section.name, reloc.addr),
                     problem: format!("pointer to `{}`, which is not defined", symbol.name),

@@ -8,5 +8,6 @@ pub mod front;
 pub mod ir;
 pub mod link;
 pub mod lower;
+pub mod outline;
 pub mod runtime;
 pub mod rv;

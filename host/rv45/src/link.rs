@@ -11,6 +11,7 @@ use crate::flow::live::Callees;
 use crate::front::{self, FrontError, Source};
 use crate::ir::{Function, Placement};
 use crate::lower::{self, Peepholes, Pool, Style};
+use crate::outline;
 use crate::runtime::Runtime;
 use std::collections::HashSet;
 
@@ -28,10 +29,15 @@ pub struct Options {
     pub entry: String,
     /// What may be left out of the plain sequences.
     pub peepholes: Peepholes,
+    /// Share repeated sequences.
+    pub outline: bool,
     /// Functions (by part of their name) that are kept fast whatever their section says.
     pub hot: Vec<String>,
     /// Functions that are kept small.
     pub cold: Vec<String>,
+    /// Sources of further hand-written routines (`.func NAME` each); they replace functions of the
+    /// program and of the runtime that have the same name.
+    pub assembly: Vec<String>,
     /// First address of the soft stack (it grows downwards, inside one 64 KB bank).
     pub stack_top: u32,
     /// Hardware stack: from just below this page down.
@@ -43,8 +49,10 @@ impl Default for Options {
         Options {
             entry: "main".into(),
             peepholes: Peepholes::ALL,
+            outline: true,
             hot: Vec::new(),
             cold: Vec::new(),
+            assembly: Vec::new(),
             stack_top: 0x5_FFF0,
             hardware_stack_end: 0x1E00,
         }
@@ -139,7 +147,10 @@ pub struct Program {
 pub fn link(file: &[u8], options: &Options) -> Result<Program, LinkError> {
     let elf = Elf::parse(file)?;
     let mut symbols = Symbols::default();
-    let runtime = Runtime::new(&mut symbols)?;
+    let mut runtime = Runtime::new(&mut symbols)?;
+    for text in &options.assembly {
+        runtime.add(text, &mut symbols)?;
+    }
     let source = front::read(&elf, &options.entry, &mut symbols, &|name| runtime.replaces(name))?;
     link_source(source, &runtime, &mut symbols, options)
 }
@@ -156,6 +167,8 @@ pub fn link_source(
 ) -> Result<Program, LinkError> {
     let mut pool = Pool::default();
     let mut pieces = translate(source.functions, options, symbols, &mut pool)?;
+    let shared = share(&mut pieces, options, symbols);
+    pieces.extend(shared);
     let halt = symbols.named("rv_halt");
     let begin = start::code(source.entry, halt, options, symbols);
     let pointers: Vec<Label> = source.pointers.iter().map(|p| p.target).collect();
@@ -221,6 +234,16 @@ fn translate(
         });
     }
     Ok(pieces)
+}
+
+/// Outlines; constants are still symbols then, so that their place does not matter.
+fn share(pieces: &mut [Piece], options: &Options, symbols: &mut Symbols) -> Vec<Piece> {
+    if !options.outline {
+        return Vec::new();
+    }
+    let limits = outline::Limits { bytes: 6, saving: 4 };
+    let eligible = |piece: &Piece| matches!(piece.placement, Placement::Normal | Placement::Cold);
+    outline::outline(pieces, &eligible, limits, symbols)
 }
 
 /// Adds the hand-written routines that something refers to.
