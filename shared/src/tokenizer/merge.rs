@@ -54,7 +54,8 @@ impl<S: Scratch + ?Sized, M: ReadMemory + ?Sized> Unit<'_, '_, '_, '_, S, M> {
             self.slots.set(slot, Field::Previous, if slot > self.base { slot - 1 } else { NO_SLOT })?;
         }
         for slot in self.base..end {
-            self.look_up(slot)?;
+            let priority = self.look_up(slot)?;
+            self.slots.set(slot, Field::Priority, priority)?;
         }
         let mut node = self.len;
         while node > 1 {
@@ -84,23 +85,31 @@ impl<S: Scratch + ?Sized, M: ReadMemory + ?Sized> Unit<'_, '_, '_, '_, S, M> {
         if behind != NO_SLOT {
             self.slots.set(behind, Field::Previous, slot)?;
         }
-        self.slots.set(gone, Field::Priority, NEVER)?;
-        self.carry(gone)?;
-        self.look_up(slot)?;
-        self.carry(slot)?;
+        self.rank(gone, NEVER)?;
+        let priority = self.look_up(slot)?;
+        self.rank(slot, priority)?;
         let before = self.slots.get(slot, Field::Previous)?;
         if before != NO_SLOT {
-            self.look_up(before)?;
-            self.carry(before)?;
+            let priority = self.look_up(before)?;
+            self.rank(before, priority)?;
         }
         Ok(())
     }
 
-    /// Finds what the pair of `slot` and the symbol behind it would make.
-    fn look_up(&mut self, slot: u32) -> Result<(), Error> {
+    /// Gives `slot` a priority, and tells the tree if it is another one.
+    fn rank(&mut self, slot: u32, priority: u32) -> Result<(), Error> {
+        if self.slots.get(slot, Field::Priority)? == priority {
+            return Ok(());
+        }
+        self.slots.set(slot, Field::Priority, priority)?;
+        self.carry(slot)
+    }
+
+    /// Finds what the pair of `slot` and the symbol behind it would make, and how soon.
+    fn look_up(&mut self, slot: u32) -> Result<u32, Error> {
         let second = self.slots.next(slot)?;
         if second == NO_SLOT {
-            return self.slots.set(slot, Field::Priority, NEVER);
+            return Ok(NEVER);
         }
         let behind = self.slots.next(second)?;
         let end = if behind == NO_SLOT { self.base + self.len } else { behind };
@@ -110,7 +119,7 @@ impl<S: Scratch + ?Sized, M: ReadMemory + ?Sized> Unit<'_, '_, '_, '_, S, M> {
             priority = self.tables.priority(id)?;
             self.slots.set(slot, Field::Product, id)?;
         }
-        self.slots.set(slot, Field::Priority, priority.unwrap_or(NEVER))
+        Ok(priority.unwrap_or(NEVER))
     }
 
     /// Carries a changed priority of `slot` up the tree.

@@ -36,6 +36,20 @@ pub(super) enum Order {
 pub(super) trait Key {
     fn len(&self) -> u32;
     fn byte(&self, i: u32) -> Result<u8, Error>;
+
+    /// Four bytes from `at` on, the first in the highest place, zeros behind the end: words compare as texts do.
+    fn word(&self, at: u32) -> Result<u32, Error> {
+        let mut word = 0;
+        let mut i = at;
+        while i < at + 4 {
+            word <<= 8;
+            if i < self.len() {
+                word |= u32::from(self.byte(i)?);
+            }
+            i += 1;
+        }
+        Ok(word)
+    }
 }
 
 impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
@@ -186,12 +200,14 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
 
     /// The token whose piece is `key`, by binary search over the index.
     pub(super) fn find(&mut self, key: &impl Key) -> Result<Option<u32>, Error> {
-        let (mut low, mut high) = self.range(key)?;
+        let len = key.len();
+        let head = key.word(0)?;
+        let (mut low, mut high) = self.range(head, len);
         while low < high {
             let middle = low + (high - low) / 2;
             let id = self.index(middle)?;
             self.probes = self.probes.wrapping_add(1);
-            match self.compare(id, key)? {
+            match self.compare(id, key, len, head)? {
                 Order::Less => low = middle + 1,
                 Order::Equal => return Ok(Some(id)),
                 Order::Greater => high = middle,
@@ -207,8 +223,9 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
         let (mut low, mut high) = (0, self.block.index_len);
         let mut depth = 0;
         if key.len() != 0 {
-            (low, high) = self.range(key)?;
-            depth = if key.byte(0)? == b' ' && key.len() > 1 { 2 } else { 1 };
+            let head = key.word(0)?;
+            (low, high) = self.range(head, key.len());
+            depth = if (head >> 24) as u8 == b' ' && key.len() > 1 { 2 } else { 1 };
             // The range of a space and a letter passes over the piece that is the space alone.
             if depth == 2 {
                 let (space, len) = self.front(self.bound(&self.first, b' '))?;
@@ -286,20 +303,19 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
         bounds.get(usize::from(byte)).copied().unwrap_or(self.block.index_len)
     }
 
-    /// The stretch of the index that can hold `key`, by its first bytes.
-    fn range(&self, key: &impl Key) -> Result<(u32, u32), Error> {
-        if key.len() == 0 {
-            return Ok((0, 0));
+    /// The stretch of the index that can hold a key of `len` bytes that begins with those of `head`.
+    fn range(&self, head: u32, len: u32) -> (u32, u32) {
+        let first = (head >> 24) as u8;
+        let second = (head >> 16) as u8;
+        let (bounds, byte, end) = if first == b' ' && len > 1 {
+            (&self.spaced, second, self.bound(&self.first, b' ' + 1))
+        } else {
+            (&self.first, first, self.block.index_len)
+        };
+        if len == 0 || byte > 127 {
+            return (end, end);
         }
-        let first = key.byte(0)?;
-        if first == b' ' && key.len() > 1 {
-            let second = key.byte(1)?;
-            let end =
-                if second >= 127 { self.bound(&self.first, b' ' + 1) } else { self.bound(&self.spaced, second + 1) };
-            return Ok((if second > 127 { end } else { self.bound(&self.spaced, second) }, end));
-        }
-        let end = if first >= 127 { self.block.index_len } else { self.bound(&self.first, first + 1) };
-        Ok((self.bound(&self.first, first), end))
+        (self.bound(bounds, byte), if byte == 127 { end } else { self.bound(bounds, byte + 1) })
     }
 
     fn index(&self, at: u32) -> Result<u32, Error> {
@@ -317,39 +333,45 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
             return Err(Error::NoSuchToken { id, n_vocab: self.block.n_vocab });
         }
         let address = self.vocab + 4 * id;
-        let mut words = [0; 8];
-        self.memory.read(address, &mut words)?;
-        let [a, b, c, d, e, f, g, h] = words;
-        let (start, end) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
+        let start = self.memory.read_u32(address)?;
+        let end = self.memory.read_u32(address + 4)?;
         if start > end || end > self.pieces_len {
             return damaged("vocabulary offset", address, start);
         }
         Ok((self.vocab + start, end - start))
     }
 
-    fn compare(&self, id: u32, key: &impl Key) -> Result<Order, Error> {
+    /// Compares a piece with a key whose length and first word are known.
+    fn compare(&self, id: u32, key: &impl Key, key_len: u32, head: u32) -> Result<Order, Error> {
         let (address, len) = self.piece_range(id)?;
-        let mut part = [0; 8];
+        let mut wanted = head;
         let mut done = 0;
-        while done < len {
-            let n = if len - done < 8 { len - done } else { 8 };
-            let Some(bytes) = part.get_mut(..n as usize) else { break };
-            self.memory.read(address + done, bytes)?;
-            for &byte in bytes.iter() {
-                if done >= key.len() {
-                    return Ok(Order::Greater);
+        loop {
+            let left = len - done;
+            let mut found = 0;
+            if left != 0 {
+                // What lies behind the piece is read and masked away: at least the other tables stand there.
+                found = self.memory.read_u32(address + done)?.swap_bytes();
+                if left < 4 {
+                    found &= !(u32::MAX >> (8 * left));
                 }
-                let wanted = key.byte(done)?;
-                if byte < wanted {
-                    return Ok(Order::Less);
-                }
-                if byte > wanted {
-                    return Ok(Order::Greater);
-                }
-                done += 1;
             }
+            if found < wanted {
+                return Ok(Order::Less);
+            }
+            if found > wanted {
+                return Ok(Order::Greater);
+            }
+            if left <= 4 || key_len <= done + 4 {
+                break;
+            }
+            done += 4;
+            wanted = key.word(done)?;
         }
-        Ok(if done < key.len() { Order::Less } else { Order::Equal })
+        if len < key_len {
+            return Ok(Order::Less);
+        }
+        Ok(if len > key_len { Order::Greater } else { Order::Equal })
     }
 }
 
