@@ -70,6 +70,12 @@ pub trait ReadMemory {
         self.read(address, &mut b)?;
         Ok(u32::from_le_bytes(b))
     }
+
+    /// A little-endian word, without the reason where there is none: what two registers can hand back, for loops that
+    /// read a great many.
+    fn word(&self, address: u32) -> Option<u32> {
+        self.read_u32(address).ok()
+    }
 }
 
 /// Memory that can be written as well. On the MEGA65 writes go through the load port.

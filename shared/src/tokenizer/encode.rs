@@ -63,7 +63,7 @@ pub fn encode<M: ReadMemory + ?Sized, S: Scratch + ?Sized>(
                 split => split,
             };
             let mut splitter = Splitter::new(split, len);
-            while let Some((start, end)) = splitter.next(&mut slots)? {
+            while let Ok(Some((start, end))) = splitter.next(&mut slots) {
                 unit(tables, &mut slots, start, end, rules, &mut out, &mut emit)?;
             }
         }
@@ -73,6 +73,9 @@ pub fn encode<M: ReadMemory + ?Sized, S: Scratch + ?Sized>(
     }
     if matches!(block.kind, TokenizerKind::WordPiece) && block.end != NO_TOKEN {
         emit(block.end, &mut out)?;
+    }
+    if let Some(fault) = slots.fault() {
+        return Err(Error::Memory(fault));
     }
     Ok(out)
 }
@@ -151,7 +154,7 @@ fn unit<M: ReadMemory + ?Sized, S: Scratch + ?Sized>(
 ) -> Result<(), Error> {
     let mut len = 0;
     for slot in start..end {
-        let byte = slots.byte(slot)?;
+        let byte = slots.byte(slot);
         let mut token = tables.byte_token(byte)?;
         if token.is_none() && rules.keep_bytes {
             token = tables.search_byte(byte)?;
@@ -164,15 +167,18 @@ fn unit<M: ReadMemory + ?Sized, S: Scratch + ?Sized>(
         }
         if let Some(id) = token {
             slots.set_byte(start + len, byte)?;
-            slots.set(start + len, Field::Id, id)?;
+            slots.set(start + len, Field::Id, id);
             len += 1;
         }
     }
     Unit { slots, tables, base: start, len }.merge()?;
+    if let Some(fault) = slots.fault() {
+        return Err(Error::Memory(fault));
+    }
     let mut slot = if len == 0 { NO_SLOT } else { start };
     while slot != NO_SLOT {
-        emit(slots.get(slot, Field::Id)?, out)?;
-        slot = slots.next(slot)?;
+        emit(slots.get(slot, Field::Id), out)?;
+        slot = slots.next(slot);
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::{Error, Split};
 use crate::header::{Header, NO_TOKEN, TOKENIZER_BLOCK_LEN, TOKENIZER_WIDE, TokenizerBlock};
 use crate::map::PAYLOAD;
-use crate::mem::ReadMemory;
+use crate::mem::{Fault, ReadMemory};
 
 /// Bytes below this can begin an index piece; one boundary more closes the last.
 const BOUNDS: usize = 128;
@@ -35,20 +35,20 @@ pub(super) enum Order {
 /// Bytes to look for in the index.
 pub(super) trait Key {
     fn len(&self) -> u32;
-    fn byte(&self, i: u32) -> Result<u8, Error>;
+    fn byte(&self, i: u32) -> u8;
 
     /// Four bytes from `at` on, the first in the highest place, zeros behind the end: words compare as texts do.
-    fn word(&self, at: u32) -> Result<u32, Error> {
+    fn word(&self, at: u32) -> u32 {
         let mut word = 0;
         let mut i = at;
         while i < at + 4 {
             word <<= 8;
             if i < self.len() {
-                word |= u32::from(self.byte(i)?);
+                word |= u32::from(self.byte(i));
             }
             i += 1;
         }
-        Ok(word)
+        word
     }
 }
 
@@ -162,7 +162,7 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
     /// A damaged entry.
     pub fn byte_token(&self, byte: u8) -> Result<Option<u32>, Error> {
         let address = self.block.bytes + 4 * u32::from(byte);
-        let id = self.memory.read_u32(address)?;
+        let id = self.word(address)?;
         if id == NO_TOKEN {
             return Ok(None);
         }
@@ -190,7 +190,7 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
             return Err(Error::NoSuchToken { id, n_vocab: self.block.n_vocab });
         }
         if self.block.flags & TOKENIZER_WIDE != 0 {
-            let p = self.memory.read_u32(self.block.priorities + 4 * id)?;
+            let p = self.word(self.block.priorities + 4 * id)?;
             Ok((p != u32::MAX).then_some(p))
         } else {
             let p = self.memory.read_u16(self.block.priorities + 2 * id)?;
@@ -201,7 +201,7 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
     /// The token whose piece is `key`, by binary search over the index.
     pub(super) fn find(&mut self, key: &impl Key) -> Result<Option<u32>, Error> {
         let len = key.len();
-        let head = key.word(0)?;
+        let head = key.word(0);
         let (mut low, mut high) = self.range(head, len);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -223,7 +223,7 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
         let (mut low, mut high) = (0, self.block.index_len);
         let mut depth = 0;
         if key.len() != 0 {
-            let head = key.word(0)?;
+            let head = key.word(0);
             (low, high) = self.range(head, key.len());
             depth = if (head >> 24) as u8 == b' ' && key.len() > 1 { 2 } else { 1 };
             // The range of a space and a letter passes over the piece that is the space alone.
@@ -244,7 +244,7 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
             if depth >= key.len() {
                 break;
             }
-            let byte = key.byte(depth)?;
+            let byte = key.byte(depth);
             low = self.lower_bound(low, high, depth, byte)?;
             high = match byte.checked_add(1) {
                 Some(above) => self.lower_bound(low, high, depth, above)?,
@@ -320,11 +320,15 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
 
     fn index(&self, at: u32) -> Result<u32, Error> {
         let address = self.block.index + 4 * at;
-        let id = self.memory.read_u32(address)?;
+        let id = self.word(address)?;
         if id >= self.block.n_vocab {
             return damaged("index entry", address, id);
         }
         Ok(id)
+    }
+
+    fn word(&self, address: u32) -> Result<u32, Error> {
+        self.memory.word(address).ok_or(Error::Memory(Fault { address, length: 4 }))
     }
 
     /// Address and length of a piece.
@@ -333,8 +337,8 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
             return Err(Error::NoSuchToken { id, n_vocab: self.block.n_vocab });
         }
         let address = self.vocab + 4 * id;
-        let start = self.memory.read_u32(address)?;
-        let end = self.memory.read_u32(address + 4)?;
+        let start = self.word(address)?;
+        let end = self.word(address + 4)?;
         if start > end || end > self.pieces_len {
             return damaged("vocabulary offset", address, start);
         }
@@ -351,7 +355,7 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
             let mut found = 0;
             if left != 0 {
                 // What lies behind the piece is read and masked away: at least the other tables stand there.
-                found = self.memory.read_u32(address + done)?.swap_bytes();
+                found = self.word(address + done)?.swap_bytes();
                 if left < 4 {
                     found &= !(u32::MAX >> (8 * left));
                 }
@@ -366,7 +370,7 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
                 break;
             }
             done += 4;
-            wanted = key.word(done)?;
+            wanted = key.word(done);
         }
         if len < key_len {
             return Ok(Order::Less);

@@ -44,7 +44,7 @@ pub(super) fn words<S: Scratch + ?Sized, M: ReadMemory + ?Sized>(
         let start = at;
         let mut n = 0;
         while at < len {
-            let byte = slots.byte(at)?;
+            let byte = slots.byte(at);
             match role(byte, true_words) {
                 Role::Absent => {}
                 Role::Word => {
@@ -75,7 +75,7 @@ pub(super) fn words<S: Scratch + ?Sized, M: ReadMemory + ?Sized>(
                     emit(id)?;
                 }
                 for i in 0..count {
-                    emit(slots.get(start + i, Field::Id)?)?;
+                    emit(slots.get(start + i, Field::Id))?;
                 }
             }
             None => emit(unknown)?,
@@ -102,7 +102,7 @@ fn pieces<S: Scratch + ?Sized, M: ReadMemory + ?Sized>(
         if spaced && n == 1 {
             space = Some(id);
         } else {
-            slots.set(start + count, Field::Id, id)?;
+            slots.set(start + count, Field::Id, id);
             count += 1;
         }
         done += n - u32::from(spaced);
