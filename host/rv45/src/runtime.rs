@@ -5,12 +5,13 @@ use crate::lower::cells::{self, cell};
 use crate::rv::Reg;
 use std::collections::HashMap;
 
-const SOURCES: [&str; 5] = [
+const SOURCES: [&str; 6] = [
     include_str!("runtime/arith.s"),
     include_str!("runtime/frame.s"),
     include_str!("runtime/machine.s"),
     include_str!("runtime/far.s"),
     include_str!("runtime/mem.s"),
+    include_str!("runtime/float.s"),
 ];
 
 /// Pointer to the end of the host log, kept in the base page.
