@@ -101,7 +101,11 @@ pub fn report<F: Display>(findings: &[(Severity, F)], more: u64, summary: impl D
         writeln!(stdout, "and {more} more")?;
     }
     let (errors, warnings) = (of(Severity::Error).count(), of(Severity::Warning).count());
-    let plural = |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") };
-    writeln!(stdout, "{summary}; {}, {}", plural(errors, "error"), plural(warnings, "warning"))?;
+    writeln!(stdout, "{summary}; {}, {}", count(errors as u64, "error"), count(warnings as u64, "warning"))?;
     Ok(if errors == 0 { Outcome::Done } else { Outcome::Difference })
+}
+
+/// "1 file", "2 files".
+pub fn count(n: u64, word: &str) -> String {
+    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }

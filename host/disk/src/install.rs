@@ -6,6 +6,7 @@
 use crate::fat::{FatError, ShortName, short_name_text};
 use crate::source::{self, SourceError};
 use crate::spec::{CardItem, is_d81};
+use std::any::Any;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -105,11 +106,14 @@ pub struct Installed {
     pub warnings: Vec<String>,
 }
 
+/// Told the path of an unfinished copy; what it returns is dropped when the copy has its name or is gone.
+type Guard = Box<dyn Fn(&Path) -> Box<dyn Any>>;
+
 /// Copies files into the card mounted at a folder.
-#[derive(Debug)]
 pub struct Installer {
     dir: PathBuf,
     force: bool,
+    guard: Guard,
     /// What this run has put there.
     done: Vec<PathBuf>,
 }
@@ -124,7 +128,12 @@ impl Installer {
         if !dir.is_dir() {
             return Err(InstallError::NoFolder { dir: dir.to_path_buf() });
         }
-        Ok(Self { dir: dir.to_path_buf(), force, done: Vec::new() })
+        Ok(Self { dir: dir.to_path_buf(), force, guard: Box::new(|_| Box::new(())), done: Vec::new() })
+    }
+
+    /// Has `guard` watch over unfinished copies, for example to delete them when the program is interrupted.
+    pub fn guard_unfinished(&mut self, guard: impl Fn(&Path) -> Box<dyn Any> + 'static) {
+        self.guard = Box::new(guard);
     }
 
     /// Copies a file to its path, under an upper-case 8.3 name, and reads the copy back. A file that is there
@@ -142,6 +151,7 @@ impl Installer {
         let (target, unchanged) = self.target_for(&folder, name, &mut source.file)?;
         let mut warnings: Vec<String> = source.warning.into_iter().collect();
         if !unchanged {
+            let _guard = (self.guard)(&folder.join(TEMPORARY));
             copy(file, &mut source.file, source.size, &folder, &target, progress)?;
         }
         self.done.push(target.clone());

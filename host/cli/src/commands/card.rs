@@ -2,8 +2,8 @@
 
 use crate::exit::{Outcome, refused};
 use crate::files::Output;
-use crate::media::{Target, judge, refuse_existing, report};
-use crate::{out, progress};
+use crate::media::{Target, count, judge, refuse_existing, report};
+use crate::{interrupt, out, progress};
 use anyhow::{Context, Result};
 use ssnail_disk::block::FileDevice;
 use ssnail_disk::fat::{
@@ -220,7 +220,12 @@ fn list(args: &Image) -> Result<Outcome> {
     }
     let free = u64::from(free_clusters(&mut device, fat).map_err(|e| judge(Some(&args.image), e))?);
     let free = free * u64::from(fat.cluster_bytes());
-    writeln!(stdout, "{files} files, {bytes} bytes; {free} bytes free in clusters of {}", fat.cluster_bytes())?;
+    writeln!(
+        stdout,
+        "{}, {bytes} bytes; {free} bytes free in clusters of {}",
+        count(files.into(), "file"),
+        fat.cluster_bytes()
+    )?;
     Ok(Outcome::Done)
 }
 
@@ -262,6 +267,8 @@ fn add(args: &Add) -> Result<Outcome> {
         FileDevice::open_writable(&args.image).with_context(|| format!("cannot change {}", args.image.display()))?;
     let mut card = CardWriter::open(device).map_err(|e| judge(Some(&args.image), e))?;
     fill(&mut card, &items, bytes).map_err(|e| e.context(args.image.display().to_string()))?;
+    // The tables are written in one go: Ctrl-C waits for that.
+    let _listening = interrupt::listen();
     card.finish().map_err(|e| judge(Some(&args.image), e))?;
     Ok(Outcome::Done)
 }
@@ -271,12 +278,21 @@ fn check(args: &Image) -> Result<Outcome> {
     let found = fat::check(&mut device).map_err(|e| judge(Some(&args.image), e))?;
     let findings: Vec<_> = found.findings.iter().map(|f| (f.severity(), f)).collect();
     let free = u64::from(found.free_clusters) * u64::from(fat.cluster_bytes());
-    report(&findings, found.more, format_args!("{} files, {} folders, {free} bytes free", found.files, found.folders))
+    report(
+        &findings,
+        found.more,
+        format_args!(
+            "{}, {}, {free} bytes free",
+            count(found.files.into(), "file"),
+            count(found.folders.into(), "folder")
+        ),
+    )
 }
 
 fn install(args: &Install) -> Result<Outcome> {
     let (items, bytes) = items(&args.files)?;
     let mut installer = Installer::new(&args.dir, args.force).map_err(|e| judge(None, e))?;
+    installer.guard_unfinished(|path| Box::new(interrupt::Litter::new(path)));
     let bar = progress::bytes("copy", bytes);
     for item in &items {
         let done = installer.install(item, &mut |n| bar.inc(n)).map_err(|e| judge(None, e))?;

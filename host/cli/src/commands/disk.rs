@@ -2,7 +2,7 @@
 
 use crate::exit::{Outcome, refused};
 use crate::files::{self, Output};
-use crate::media::{Target, judge, refuse_existing, report};
+use crate::media::{Target, count, judge, refuse_existing, report};
 use crate::out;
 use anyhow::{Context, Result};
 use ssnail_disk::d81::{D81, FileType, NameUse, PetsciiName, Source, demo_disk};
@@ -251,7 +251,7 @@ fn remove(args: &Remove) -> Result<Outcome> {
 fn check(args: &Image) -> Result<Outcome> {
     let found = open(&args.image)?.check();
     let findings: Vec<_> = found.findings.iter().map(|f| (f.severity(), f)).collect();
-    report(&findings, 0, format_args!("{} files, {} blocks free", found.files, found.free_blocks))
+    report(&findings, 0, format_args!("{}, {} blocks free", count(found.files.into(), "file"), found.free_blocks))
 }
 
 fn demo(args: &Demo) -> Result<Outcome> {

@@ -97,7 +97,7 @@ impl<D: BlockDevice> CardWriter<D> {
     /// [`FatError`] when a name on the way is a file or cannot be stored, or the card is full.
     pub fn mkdir(&mut self, path: &str) -> Result<(), FatError> {
         self.usable()?;
-        self.folder(&path_parts(path)).map(|_| ())
+        self.folder(&path_parts(path), Stamp::EPOCH).map(|_| ())
     }
 
     /// Copies `size` bytes of `source` onto the card as `path`; the folders of the path are made.
@@ -119,7 +119,7 @@ impl<D: BlockDevice> CardWriter<D> {
             return Err(FatError::IsADirectory { path: path.to_owned() });
         };
         let short_size = u32::try_from(size).map_err(|_| FatError::TooLarge { path: path.to_owned(), bytes: size })?;
-        let parent = self.folder(folders)?;
+        let parent = self.folder(folders, modified)?;
         let full = format!("/{}", parts.join("/"));
         let names = self.names_for(name, parent, &full)?;
         let clusters = short_size.div_ceil(self.fat.cluster_bytes());
@@ -181,7 +181,7 @@ impl<D: BlockDevice> CardWriter<D> {
     }
 
     /// First cluster of a folder, 0 for the root; missing ones are made.
-    fn folder(&mut self, parts: &[&str]) -> Result<u32, FatError> {
+    fn folder(&mut self, parts: &[&str], made: Stamp) -> Result<u32, FatError> {
         let mut at = 0;
         let mut path = String::new();
         for part in parts {
@@ -190,13 +190,13 @@ impl<D: BlockDevice> CardWriter<D> {
             at = match existing {
                 Some(e) if e.is_directory() => e.first_cluster,
                 Some(_) => return Err(FatError::NotADirectory { path }),
-                None => self.new_folder(at, part, &path)?,
+                None => self.new_folder(at, part, &path, made)?,
             };
         }
         Ok(at)
     }
 
-    fn new_folder(&mut self, parent: u32, name: &str, path: &str) -> Result<u32, FatError> {
+    fn new_folder(&mut self, parent: u32, name: &str, path: &str, made: Stamp) -> Result<u32, FatError> {
         let names = self.names_for(name, parent, path)?;
         let runs = self.allocate(path, 1, Layout::Contiguous)?;
         let first_cluster = runs.first().map_or(0, |r| r.first);
@@ -207,7 +207,7 @@ impl<D: BlockDevice> CardWriter<D> {
             nt_case: 0,
             first_cluster,
             size: 0,
-            modified: Stamp::EPOCH,
+            modified: made,
             location: (0, 0),
         };
         let mut own = entry(names.bytes, first_cluster);
