@@ -4,8 +4,9 @@ use super::half::{f16_to_f32, f32_to_f16};
 
 /// Elements in a quantised block.
 pub const BLOCK: usize = 32;
-/// Blocks are padded with zeros to a multiple of this, so that kernels may read them in groups.
-pub const GROUP: usize = 16;
+/// Behind the last block the first ones come again, this many, so that kernels may read groups of blocks that begin
+/// anywhere, as if the vector were repeated for the next row.
+pub const AGAIN: usize = 16;
 
 /// The input of a GEMV in the forms that its weights call for.
 #[derive(Clone, Debug, Default)]
@@ -14,7 +15,7 @@ pub struct Activations {
     pub x: Vec<f32>,
     /// The same in F64, for exact products.
     pub wide: Vec<f64>,
-    /// Quantised elements, [`BLOCK`] per block.
+    /// Quantised elements, [`BLOCK`] per block; [`AGAIN`] blocks are repeated at the end, here and below.
     pub q: Vec<i8>,
     /// Scale of each block: an F16 value.
     pub scale: Vec<f32>,
@@ -50,9 +51,12 @@ impl Activations {
             self.sum.push(sum);
             self.scale.push(f16_to_f32(f32_to_f16(d)));
         }
-        let padded = self.scale.len().next_multiple_of(GROUP);
-        self.q.resize(padded * BLOCK, 0);
-        self.scale.resize(padded, 0.0);
-        self.sum.resize(padded, 0);
+        let blocks = self.scale.len();
+        for i in 0..if blocks == 0 { 0 } else { AGAIN } {
+            // What was pushed before counts as well, so a short vector goes round more than once.
+            self.q.extend_from_within(i * BLOCK..(i + 1) * BLOCK);
+            self.scale.push(self.scale[i]);
+            self.sum.push(self.sum[i]);
+        }
     }
 }

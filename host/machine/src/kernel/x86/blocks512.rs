@@ -1,12 +1,13 @@
 //! Quantised rows with AVX-512 VNNI.
 //!
-//! A row gives one term per block, 16 blocks at a time and read in order; the terms of 16 rows are then transposed and
-//! added with the rows in the lanes, so that each row's sum keeps its order.
+//! The blocks of 16 rows are taken as one sequence, 16 at a time and in the order of memory, whatever the length of a row:
+//! each gives one term. The terms are then added with the rows in the lanes, so that each row's sum keeps its order.
 
 use core::arch::x86_64::*;
 
 use super::avx512::{load, load_bytes, load_half, load_quarter, load_words, store, transpose};
 use crate::kernel::{Format, Rows};
+use crate::num::quantise::BLOCK;
 
 /// Rows, and blocks, that are worked on together.
 const WIDE: usize = crate::kernel::ROW_GROUP;
@@ -29,24 +30,25 @@ fn rows_of<const BYTES: usize, const OFFSET: u32>(
     pair: impl Fn(&[u8; BYTES], &[u8; BYTES]) -> __m512i,
 ) {
     let blocks = job.row_bytes / BYTES;
-    let stride = blocks.next_multiple_of(WIDE);
-    terms.resize(WIDE * stride, 0.0);
+    // Room for whole vectors behind the last row.
+    terms.resize(WIDE * blocks + 2 * WIDE, 0.0);
     for (weights, out) in job.weights.chunks(WIDE * job.row_bytes).zip(out.chunks_mut(WIDE)) {
-        let room = terms.chunks_exact_mut(stride);
-        for (row, terms) in weights.chunks_exact(job.row_bytes).zip(room) {
-            let row = row.as_chunks::<BYTES>().0;
-            for (i, (blocks, terms)) in row.chunks(WIDE).zip(terms.as_chunks_mut().0).enumerate() {
-                terms16::<BYTES, OFFSET>(blocks, job, i, terms, &pair);
+        let mut at = 0;
+        for (group, terms) in weights.as_chunks::<BYTES>().0.chunks(WIDE).zip(terms.as_chunks_mut().0) {
+            terms16::<BYTES, OFFSET>(group, job, at, terms, &pair);
+            at += WIDE;
+            while at >= blocks {
+                at -= blocks;
             }
         }
         let mut sums = [0.0; WIDE];
-        store(&mut sums, sum_lanes(terms, stride, blocks));
+        store(&mut sums, sum_lanes(terms, blocks));
         out.copy_from_slice(&sums[..out.len()]);
     }
 }
 
-/// The terms of up to 16 blocks, from block `16 * at` on: `F32(integer sum) * (weight scale * input scale)`. `pair` gives
-/// the weights of two blocks as unsigned bytes, which are too large by `2^OFFSET`.
+/// The terms of up to 16 blocks, the first against block `at` of the input: `F32(integer sum) * (weight scale * input
+/// scale)`. `pair` gives the weights of two blocks as unsigned bytes, which are too large by `2^OFFSET`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
 fn terms16<const BYTES: usize, const OFFSET: u32>(
@@ -56,26 +58,28 @@ fn terms16<const BYTES: usize, const OFFSET: u32>(
     terms: &mut [f32; WIDE],
     pair: &impl Fn(&[u8; BYTES], &[u8; BYTES]) -> __m512i,
 ) {
-    // The input is padded to whole groups of 16 blocks.
-    let q = &job.input.q.as_chunks::<64>().0[at * WIDE / 2..];
+    // The input is repeated behind its end, so there are 16 blocks from every one of its own.
+    let inputs = (
+        job.input.q.get(at * BLOCK..).and_then(|q| q.first_chunk::<{ WIDE * BLOCK }>()),
+        job.input.scale.get(at..).and_then(|s| s.first_chunk()),
+        job.input.sum.get(at..).and_then(|s| s.first_chunk()),
+    );
+    let (Some(q), Some(scale), Some(sum)) = inputs else { return };
+    let q = q.as_chunks::<64>().0;
     let zero = _mm512_setzero_si512();
     let mut sums = [zero; 8];
     if let Some(blocks) = blocks.first_chunk::<WIDE>() {
         for i in 0..8 {
-            let w = pair(&blocks[2 * i], &blocks[2 * i + 1]);
-            sums[i] = _mm512_dpbusd_epi32(zero, w, quants(&q[i]));
+            sums[i] = _mm512_dpbusd_epi32(zero, pair(&blocks[2 * i], &blocks[2 * i + 1]), quants(&q[i]));
         }
     } else {
-        for (i, two) in blocks.chunks(2).enumerate() {
-            // A missing second block is the first one again, against inputs that are zero.
-            let w = pair(&two[0], two.last().unwrap_or(&two[0]));
-            sums[i] = _mm512_dpbusd_epi32(zero, w, quants(&q[i]));
+        for ((two, q), sums) in blocks.chunks(2).zip(q).zip(&mut sums) {
+            // The term of a missing second block is not used.
+            *sums = _mm512_dpbusd_epi32(zero, pair(&two[0], two.last().unwrap_or(&two[0])), quants(q));
         }
     }
-    let scale = load(&job.input.scale.as_chunks().0[at]);
-    let sum = load_words(&job.input.sum.as_chunks().0[at]);
-    let sums = _mm512_sub_epi32(reduce(sums), _mm512_slli_epi32::<OFFSET>(sum));
-    let scale = _mm512_mul_ps(scales(blocks), scale);
+    let sums = _mm512_sub_epi32(reduce(sums), _mm512_slli_epi32::<OFFSET>(load_words(sum)));
+    let scale = _mm512_mul_ps(scales(blocks), load(scale));
     store(terms, _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale));
 }
 
@@ -140,20 +144,34 @@ fn scales<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m512 {
 /// Adds up the terms of 16 rows, `blocks` of them each, in order from the first.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn sum_lanes(terms: &[f32], stride: usize, blocks: usize) -> __m512 {
+fn sum_lanes(terms: &[f32], blocks: usize) -> __m512 {
     let mut sum = _mm512_setzero_ps();
-    for first in (0..blocks).step_by(WIDE) {
+    let mut next = 0;
+    while blocks - next > 4 {
         let mut tile = [sum; WIDE];
-        for (r, row) in terms.chunks_exact(stride).enumerate().take(WIDE) {
-            if let Some(part) = row[first..].first_chunk() {
-                tile[r] = load(part);
+        for (r, row) in tile.iter_mut().enumerate() {
+            if let Some(part) = terms.get(r * blocks + next..).and_then(|t| t.first_chunk()) {
+                *row = load(part);
             }
         }
         let columns = transpose(tile);
-        let count = WIDE.min(blocks - first);
-        for (b, column) in columns.iter().enumerate().take(count) {
-            sum = if first + b == 0 { *column } else { _mm512_add_ps(sum, *column) };
+        let count = WIDE.min(blocks - next);
+        if let (0, [first, rest @ ..]) = (next, &columns) {
+            sum = rest[..count - 1].iter().fold(*first, |sum, column| _mm512_add_ps(sum, *column));
+        } else {
+            sum = columns[..count].iter().fold(sum, |sum, column| _mm512_add_ps(sum, *column));
         }
+        next += count;
+    }
+    // A few columns are fetched faster one by one.
+    let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let at = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(blocks as i32));
+    while next < blocks {
+        let Some(from) = terms.get(next..next + (WIDE - 1) * blocks + 1) else { break };
+        // SAFETY: lane r reads `from[r * blocks]`, and the slice ends behind the last one.
+        let column = unsafe { _mm512_i32gather_ps::<4>(at, from.as_ptr()) };
+        sum = if next == 0 { column } else { _mm512_add_ps(sum, column) };
+        next += 1;
     }
     sum
 }

@@ -21,6 +21,10 @@ pub(super) fn rows(level: Level, job: &Rows<'_>, room: &mut Room, out: &mut [f32
             // SAFETY: the processor has the features.
             unsafe { blocks512::rows(job, &mut room.terms, out) }
         }
+        Format::Q8_0 | Format::Q4_0 if avx512 => {
+            // SAFETY: the processor has the features.
+            unsafe { dot512::block_rows(job, out) }
+        }
         Format::F32 | Format::F16 | Format::BF16 if avx512 => {
             // SAFETY: the processor has the features.
             unsafe { dot512::rows(job, out) }
