@@ -1,11 +1,13 @@
 //! An image in a machine: prompts, generation, embeddings, and the [`Core`] that a conversation drives.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ssnail_shared::header::Header;
-use ssnail_shared::map::{TOKEN_SLOTS, TOKENS};
+use ssnail_shared::map::{HEADER_LEN, TOKEN_SLOTS, TOKENS};
 use ssnail_shared::mem::{self, Memory as _, ReadMemory};
 use ssnail_shared::registers::JobError;
 use ssnail_shared::runtime::{self, StopReason};
@@ -154,20 +156,34 @@ enum Job {
 }
 
 impl Accelerator {
-    /// Reads, checks and loads an image file.
+    /// Checks and loads an image file through the load port; `progress` is told the bytes sent so far.
     ///
     /// # Errors
     /// [`ImageError`].
-    pub fn open(path: &Path, options: &Options) -> Result<Self, ImageError> {
-        Self::load(&image::read(path)?, options, |_| {})
+    pub fn open(path: &Path, options: &Options, progress: impl FnMut(u64)) -> Result<Self, ImageError> {
+        let read = |error| ImageError::Read { error };
+        let mut file = File::open(path).map_err(read)?;
+        let length = file.metadata().map_err(read)?.len();
+        let mut start = Vec::new();
+        file.by_ref().take(u64::from(HEADER_LEN)).read_to_end(&mut start).map_err(read)?;
+        let header = image::check_start(&start, length)?;
+        Self::from_reader(header, (&start[..]).chain(file), options, progress)
     }
 
-    /// Checks and loads an image through the load port; `progress` is told the bytes sent.
+    /// Checks and loads an image as [`Accelerator::open`] does.
     ///
     /// # Errors
     /// [`ImageError`].
     pub fn load(file: &[u8], options: &Options, progress: impl FnMut(u64)) -> Result<Self, ImageError> {
-        let header = image::check(file)?;
+        Self::from_reader(image::check(file)?, file, options, progress)
+    }
+
+    fn from_reader(
+        header: Header,
+        file: impl Read,
+        options: &Options,
+        progress: impl FnMut(u64),
+    ) -> Result<Self, ImageError> {
         let length = Memory::length_for(header.memory_needed);
         let mut machine = Machine::new(length, options.numerics, options.threads);
         image::load(&header, file, machine.memory_mut(), progress)?;

@@ -1,8 +1,6 @@
 //! An image file: its checks, and its way through the load port.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::io::{self, Read};
 
 use ssnail_shared::header::{Header, HeaderError};
 use ssnail_shared::loader::{LoadError, LoadPort, Loader, Ready};
@@ -17,10 +15,8 @@ use crate::port::Port;
 #[derive(Debug, Error)]
 pub enum ImageError {
     /// The file cannot be read.
-    #[error("{}: {error}", path.display())]
+    #[error("reading the image: {error}")]
     Read {
-        /// The file.
-        path: PathBuf,
         /// What the system says.
         error: io::Error,
     },
@@ -28,7 +24,7 @@ pub enum ImageError {
     #[error("the file has {length} bytes, a SSNAIL image begins with a header of {HEADER_LEN}")]
     NoHeader {
         /// Bytes in the file.
-        length: usize,
+        length: u64,
     },
     /// A field of the header is wrong.
     #[error(transparent)]
@@ -49,45 +45,52 @@ pub enum ImageError {
     Load(#[from] LoadError),
 }
 
-/// Reads and checks the header of an image, and that the file is as long as it says.
+/// Reads and checks the header of an image whose file is `length` bytes long.
 ///
 /// # Errors
 /// [`ImageError`] naming the field, its offset, what was found and what was expected.
-pub fn check(file: &[u8]) -> Result<Header, ImageError> {
-    let Some(first) = file.first_chunk() else { return Err(ImageError::NoHeader { length: file.len() }) };
+pub fn check_start(start: &[u8], length: u64) -> Result<Header, ImageError> {
+    let Some(first) = start.first_chunk() else { return Err(ImageError::NoHeader { length }) };
     let header = Header::parse(first)?;
-    let (expected, length) = (u64::from(header.file_len()), file.len() as u64);
+    let expected = u64::from(header.file_len());
     if expected != length {
         return Err(ImageError::Length { expected, length });
     }
     Ok(header)
 }
 
-/// Reads a file whole.
+/// Reads and checks the header of an image, and that the file is as long as it says.
 ///
 /// # Errors
-/// [`ImageError::Read`].
-pub fn read(path: &Path) -> Result<Vec<u8>, ImageError> {
-    fs::read(path).map_err(|error| ImageError::Read { path: path.to_owned(), error })
+/// As [`check_start`].
+pub fn check(file: &[u8]) -> Result<Header, ImageError> {
+    check_start(file, file.len() as u64)
 }
 
-/// Loads a checked image through the load port; `progress` is told the bytes sent, every megabyte.
+/// Loads a checked image through the load port; `progress` is told the bytes sent so far. The file is read from its
+/// first byte, in pieces.
 ///
 /// # Errors
-/// [`ImageError::Load`] where the image does not fit the memory.
+/// [`ImageError::Load`] where the image does not fit the memory or ends early, [`ImageError::Read`].
 pub fn load(
     header: &Header,
-    file: &[u8],
+    mut file: impl Read,
     memory: &mut Memory,
     mut progress: impl FnMut(u64),
 ) -> Result<(), ImageError> {
-    let mut path = FilePort { port: Port::default(), memory, sector: &[] };
+    let mut path = FilePort { port: Port::default(), memory, sector: vec![0; SECTOR], length: 0 };
     let mut loader = Loader::begin(header, &mut path);
-    for sector in file.chunks(1 << 20) {
+    loop {
         // The model is never busy here.
         while loader.ready(&mut path)? == Ready::NotYet {}
-        path.sector = sector;
-        loader.sector(&mut path, sector.len() as u32)?;
+        path.length = match file.read(&mut path.sector) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(ImageError::Read { error }),
+        };
+        let length = path.length as u32;
+        loader.sector(&mut path, length)?;
         progress(u64::from(loader.sent()));
     }
     loader.finish(&mut path)?;
@@ -95,11 +98,15 @@ pub fn load(
     Ok(())
 }
 
+/// Bytes sent to the port at a time: as much as stays in the cache on its way.
+const SECTOR: usize = 1 << 18;
+
 /// The load port with a part of a file in front of it.
 struct FilePort<'a> {
     port: Port,
     memory: &'a mut Memory,
-    sector: &'a [u8],
+    sector: Vec<u8>,
+    length: usize,
 }
 
 impl LoadPort for FilePort<'_> {
@@ -112,7 +119,7 @@ impl LoadPort for FilePort<'_> {
     }
 
     fn send(&mut self, offset: u32, length: u32) {
-        let bytes = self.sector.get(offset as usize..(offset + length) as usize);
+        let bytes = self.sector[..self.length].get(offset as usize..(offset + length) as usize);
         self.port.write(self.memory, bytes.unwrap_or_default());
     }
 }

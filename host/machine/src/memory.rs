@@ -1,14 +1,69 @@
 //! The accelerator's memory: one zeroed block from $8000000.
 
+use std::ops::{Deref, DerefMut};
+
+use memmap2::MmapMut;
 use ssnail_shared::map::{ADDRESS_END, MEGABYTE, MEMORY_BASE};
 use ssnail_shared::mem::{self, Memory as _};
 
 /// Bytes from [`MEMORY_BASE`] on. Pages are only touched when used, so a large memory costs nothing at start.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    bytes: Vec<u8>,
+    bytes: Bytes,
     /// Tells when a store changes decoded instructions.
     code: CodeWatch,
+}
+
+/// Zeroed bytes from the system.
+#[derive(Debug)]
+enum Bytes {
+    /// Pages of their own, large ones where the system has them: a token reads all weights once, and small pages cost
+    /// time at the first touch of each.
+    Mapped(MmapMut),
+    /// Where the system gave no mapping.
+    Heap(Vec<u8>),
+}
+
+impl Bytes {
+    fn zeroed(length: usize) -> Self {
+        match MmapMut::map_anon(length) {
+            Ok(map) if length > 0 => {
+                #[cfg(target_os = "linux")]
+                // Only advice: without it everything works, more slowly.
+                let _ = map.advise(memmap2::Advice::HugePage);
+                Self::Mapped(map)
+            }
+            _ => Self::Heap(vec![0; length]),
+        }
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Mapped(map) => map,
+            Self::Heap(bytes) => bytes,
+        }
+    }
+}
+
+impl DerefMut for Bytes {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Mapped(map) => map,
+            Self::Heap(bytes) => bytes,
+        }
+    }
+}
+
+impl Clone for Bytes {
+    fn clone(&self) -> Self {
+        let mut copy = Self::zeroed(self.len());
+        copy.copy_from_slice(self);
+        copy
+    }
 }
 
 /// The range that holds decoded instructions, and whether a store has hit it.
@@ -28,7 +83,7 @@ impl Memory {
     /// Memory of `length` bytes, zeroed; at most [`MAX_MEMORY`].
     #[must_use]
     pub fn new(length: u32) -> Self {
-        Self { bytes: vec![0; length.min(MAX_MEMORY) as usize], code: CodeWatch::default() }
+        Self { bytes: Bytes::zeroed(length.min(MAX_MEMORY) as usize), code: CodeWatch::default() }
     }
 
     /// Length for an image that needs `needed` bytes: whole megabytes, at least [`MIN_MEMORY`] (spec section 9).
@@ -99,7 +154,7 @@ impl Memory {
 
     /// Sets everything to zero.
     pub fn clear(&mut self) {
-        self.bytes = vec![0; self.bytes.len()];
+        self.bytes = Bytes::zeroed(self.bytes.len());
         self.code.hit = true;
     }
 

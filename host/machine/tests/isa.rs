@@ -75,7 +75,7 @@ fn stop_logic() {
         let file = bytes(&format!("vectors/images/{}.ssnail", text(&case["image"]))).unwrap();
         let header = image::check(&file).unwrap();
         let mut m = Machine::new(Memory::length_for(header.memory_needed), Numerics::Hardware, 1);
-        image::load(&header, &file, m.memory_mut(), |_| {}).unwrap();
+        image::load(&header, &file[..], m.memory_mut(), |_| {}).unwrap();
         let tokens = words(&case["tokens"]);
         let optional = |key: &str| case.get(key).map_or(0, number);
         let prompt_len = case.get("prompt_len").map_or(tokens.len() as u32, number);
