@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 /// Usage, for help texts.
 pub const USAGE: &str =
-    "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..] [--asm FILE]
+    "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..] [--asm FILE] [--abort-on-panic]
   ELF      linked for riscv32im with --emit-relocs and rv45.ld (see toolchain.sh)
   --map    symbols with address, size and cycles of their straight path
   --list   RISC-V instructions and 45GS02 code side by side
   --hot    functions (by part of their name) kept fast; --cold: kept small
-  --asm    hand-written routines, each beginning with `.func NAME`";
+  --asm    hand-written routines, each beginning with `.func NAME`
+  --abort-on-panic  panics stop in rv_panic without the panic handler and its messages";
 
 /// Why the command failed.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +51,7 @@ pub fn run(args: impl IntoIterator<Item = String>) -> Result<String, CommandErro
             "--entry" => options.entry = value()?,
             "--hot" => options.hot.extend(names(value()?)),
             "--cold" => options.cold.extend(names(value()?)),
+            "--abort-on-panic" => options.abort_on_panic = true,
             "--asm" => {
                 let path = PathBuf::from(value()?);
                 let text = std::fs::read_to_string(&path).map_err(|error| CommandError::File { path, error })?;

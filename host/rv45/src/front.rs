@@ -1,10 +1,13 @@
 //! From the linked ELF to functions of [`Ir`]: which words are code, where calls go, which
 //! addresses are code addresses.
 
+mod objects;
+
 use crate::asm::{Label, Symbols};
 use crate::elf::{Elf, Reloc, Section};
 use crate::ir::{Function, Ir, Line, Placement, Src};
 use crate::rv::{AluOp, Inst, Reg, Width, decode};
+use objects::{Object, Objects};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Why a program cannot be translated; `place` names function and address.
@@ -105,21 +108,21 @@ struct Front<'a> {
     bounds: BTreeMap<u32, (u32, String)>,
     /// Label of every code address that something refers to.
     labels: HashMap<u32, Label>,
-    /// Names that hand-written routines replace.
-    replaced: &'a dyn Fn(&str) -> bool,
+    /// What takes the place of functions of the program, by name.
+    redirect: Redirect<'a>,
+    /// Data objects that can be dropped one by one.
+    objects: Objects,
 }
 
-/// Reads the program in `elf`, starting at `entry`. Calls to names for which `replaced` is true go
-/// to the label of that name and their bodies are left out.
+/// Gives the routine that takes the place of a function of the program, by the function's name.
+pub type Redirect<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Reads the program in `elf`, starting at `entry`. Calls of functions for which `redirect` names
+/// another routine go there, and their bodies are left out.
 ///
 /// # Errors
 /// [`FrontError`] with the place of what cannot be translated.
-pub fn read(
-    elf: &Elf,
-    entry: &str,
-    symbols: &mut Symbols,
-    replaced: &dyn Fn(&str) -> bool,
-) -> Result<Source, FrontError> {
+pub fn read(elf: &Elf, entry: &str, symbols: &mut Symbols, redirect: Redirect<'_>) -> Result<Source, FrontError> {
     if elf.relocs.is_empty() {
         return Err(FrontError::NoRelocations);
     }
@@ -130,7 +133,8 @@ pub fn read(
         }
     }
     let bounds = function_bounds(elf);
-    let mut front = Front { elf, symbols, relocs, bounds, labels: HashMap::new(), replaced };
+    let mut front =
+        Front { elf, symbols, relocs, bounds, labels: HashMap::new(), redirect, objects: Objects::new(elf) };
     front.read(entry)
 }
 
@@ -171,26 +175,45 @@ impl Front<'_> {
             .find(|(_, (_, name))| name == entry)
             .map(|(&start, _)| start)
             .ok_or_else(|| FrontError::NoEntry(entry.into()))?;
-        let pointers = self.pointers()?;
+        let references = self.references()?;
         let mut todo: BTreeSet<u32> = BTreeSet::from([start]);
-        for pointer in &pointers {
-            todo.extend(self.function_of(pointer.1));
-        }
+        let mut data: Vec<Object> = Vec::new();
+        let mut kept: BTreeSet<Object> = BTreeSet::new();
         let mut done: BTreeMap<u32, Function> = BTreeMap::new();
-        while let Some(addr) = todo.pop_first() {
-            if done.contains_key(&addr) {
-                continue;
+        while !todo.is_empty() || !data.is_empty() {
+            if let Some(addr) = todo.pop_first() {
+                let (function, calls, objects) = self.function(addr)?;
+                done.insert(addr, function);
+                let called = calls.into_iter().filter_map(|a| self.function_of(a));
+                todo.extend(called.filter(|a| !done.contains_key(a)));
+                data.extend(objects);
+            } else if let Some(object) = data.pop()
+                && kept.insert(object)
+            {
+                for reference in references.iter().filter(|r| object.holds(r.owner)) {
+                    match reference.to {
+                        Pointee::Code(addr) => {
+                            todo.extend(self.function_of(addr).filter(|a| !done.contains_key(a)));
+                        }
+                        Pointee::Data(object) => data.push(object),
+                    }
+                }
             }
-            let (function, calls) = self.function(addr)?;
-            done.insert(addr, function);
-            todo.extend(calls.into_iter().filter_map(|a| self.function_of(a)).filter(|a| !done.contains_key(a)));
         }
+        let pointers: Vec<(u32, u32)> = references
+            .iter()
+            .filter(|r| kept.iter().any(|k| k.holds(r.owner)))
+            .filter_map(|r| match r.to {
+                Pointee::Code(target) => Some((r.addr, target)),
+                Pointee::Data(_) => None,
+            })
+            .collect();
         for &(_, target) in &pointers {
             let Some(start) = self.function_of(target) else { continue };
             if start != target
                 && let Some(function) = done.get_mut(&start)
             {
-                let label = self.labels[&target];
+                let label = self.label(target);
                 if !function.address_taken.contains(&label) {
                     function.address_taken.push(label);
                 }
@@ -212,7 +235,7 @@ impl Front<'_> {
     /// The start of the function that holds `addr`, unless it is replaced.
     fn function_of(&self, addr: u32) -> Option<u32> {
         let (&start, (end, name)) = self.bounds.range(..=addr).next_back()?;
-        (addr < *end && !(self.replaced)(name)).then_some(start)
+        (addr < *end && (self.redirect)(name).is_none()).then_some(start)
     }
 
     fn place(&self, addr: u32) -> String {
@@ -232,12 +255,14 @@ impl Front<'_> {
             return label;
         }
         let label = match self.bounds.get(&addr) {
-            Some((_, name)) if (self.replaced)(name) => self.symbols.named(name),
-            Some((_, name)) => {
-                let name = demangle(name);
-                let unique = if self.symbols.lookup(&name).is_some() { format!("{name}@{addr:X}") } else { name };
-                self.symbols.named(&unique)
-            }
+            Some((_, name)) => match (self.redirect)(name) {
+                Some(other) => self.symbols.named(&other),
+                None => {
+                    let name = demangle(name);
+                    let unique = if self.symbols.lookup(&name).is_some() { format!("{name}@{addr:X}") } else { name };
+                    self.symbols.named(&unique)
+                }
+            },
             None => self.symbols.named(&format!("L{addr:X}")),
         };
         self.labels.insert(addr, label);
@@ -247,23 +272,23 @@ impl Front<'_> {
     /// Label of the symbol of a relocation: by address where it is defined, else by name.
     fn reloc_target(&mut self, reloc: &Reloc) -> Result<Target, FrontError> {
         let symbol = &self.elf.symbols[reloc.symbol];
+        let redirected = (self.redirect)(&symbol.name).filter(|_| reloc.addend == 0);
         if !symbol.defined && !symbol.name.is_empty() {
-            let name = symbol.name.clone();
+            let name = redirected.unwrap_or_else(|| symbol.name.clone());
             return Ok(Target::Code(self.symbols.named(&name), None));
         }
         let addr = symbol.value.wrapping_add_signed(reloc.addend);
         if !self.code_at(addr) {
-            return Ok(Target::Data(addr));
+            return Ok(Target::Data(addr, self.objects.of(symbol, addr)));
         }
-        if (self.replaced)(&symbol.name) && reloc.addend == 0 {
-            let name = symbol.name.clone();
+        if let Some(name) = redirected {
             return Ok(Target::Code(self.symbols.named(&name), None));
         }
         Ok(Target::Code(self.label(addr), Some(addr)))
     }
 
-    /// Words in data sections that hold code addresses: place and target.
-    fn pointers(&mut self) -> Result<Vec<(u32, u32)>, FrontError> {
+    /// Words in data sections that hold addresses.
+    fn references(&self) -> Result<Vec<Reference>, FrontError> {
         let mut out = Vec::new();
         for reloc in &self.elf.relocs {
             let section = &self.elf.sections[reloc.section];
@@ -271,25 +296,21 @@ impl Front<'_> {
                 continue;
             }
             let symbol = &self.elf.symbols[reloc.symbol];
+            let place = || format!("{} at ${:X}", section.name, reloc.addr);
             if reloc.kind != R_32 {
-                return Err(FrontError::Relocation {
-                    place: format!("{} at ${:X}", section.name, reloc.addr),
-                    kind: reloc.kind,
-                    symbol: symbol.name.clone(),
-                });
+                return Err(FrontError::Relocation { place: place(), kind: reloc.kind, symbol: symbol.name.clone() });
+            }
+            if !symbol.defined && !symbol.name.is_empty() {
+                let problem = format!("pointer to `{}`, which is not defined", symbol.name);
+                return Err(FrontError::Control { place: place(), problem });
             }
             let target = symbol.value.wrapping_add_signed(reloc.addend);
-            if self.code_at(target) {
-                out.push((reloc.addr, target));
-            } else if !symbol.defined && !symbol.name.is_empty() {
-                return Err(FrontError::Control {
-                    place: format!("{} at ${:X}", section.name, reloc.addr),
-                    problem: format!("pointer to `{}`, which is not defined", symbol.name),
-                });
-            }
-        }
-        for &(_, target) in &out {
-            self.label(target);
+            let to = if self.code_at(target) {
+                Pointee::Code(target)
+            } else {
+                Pointee::Data(self.objects.of(symbol, target))
+            };
+            out.push(Reference { addr: reloc.addr, owner: self.objects.at(reloc.addr), to });
         }
         Ok(out)
     }
@@ -317,13 +338,17 @@ impl Front<'_> {
         }
     }
 
-    /// Translates the function at `start` to IR; also the code addresses it refers to.
-    fn function(&mut self, start: u32) -> Result<(Function, Vec<u32>), FrontError> {
+    /// Translates the function at `start` to IR; also the code and data it refers to.
+    fn function(&mut self, start: u32) -> Result<(Function, Vec<u32>, Vec<Object>), FrontError> {
         let (end, name) = self.bounds[&start].clone();
         let label = self.label(start);
-        let mut reader = Reader { front: self, start, end, calls: Vec::new(), lines: Vec::new() };
+        let mut reader = Reader { front: self, start, end, calls: Vec::new(), objects: Vec::new(), lines: Vec::new() };
         reader.run()?;
-        let (calls, lines) = (reader.calls, reader.lines);
+        let Reader { calls, objects, mut lines, .. } = reader;
+        let stop = self.symbols.named("rv_panic");
+        let dropped = drop_before_stop(&mut lines, stop);
+        let calls = calls.into_iter().filter(|c| !dropped.contains(&c.0)).map(|c| c.1).collect();
+        let objects = objects.into_iter().filter(|o| !dropped.contains(&o.0)).map(|o| o.1).collect();
         let function = Function {
             name: demangle(&name),
             label,
@@ -333,21 +358,37 @@ impl Front<'_> {
             lines,
             address_taken: Vec::new(),
         };
-        Ok((function, calls))
+        Ok((function, calls, objects))
     }
+}
+
+/// A word of data that holds an address.
+struct Reference {
+    addr: u32,
+    /// The object that the word is part of.
+    owner: Object,
+    to: Pointee,
+}
+
+enum Pointee {
+    Code(u32),
+    Data(Object),
 }
 
 enum Target {
     /// A label, with its address where the ELF defines it.
     Code(Label, Option<u32>),
-    Data(u32),
+    /// A data address and the object it belongs to.
+    Data(u32, Object),
 }
 
 struct Reader<'f, 'a> {
     front: &'f mut Front<'a>,
     start: u32,
     end: u32,
-    calls: Vec<u32>,
+    /// What the instruction at an address refers to.
+    calls: Vec<(u32, u32)>,
+    objects: Vec<(u32, Object)>,
     lines: Vec<Line>,
 }
 
@@ -380,10 +421,13 @@ impl Reader<'_, '_> {
                 // A code address is loaded whole here; the low part adds nothing (see OpImm).
                 Some(reloc) => match self.front.reloc_target(&reloc)? {
                     Target::Code(target, at) => {
-                        self.calls.extend(at);
+                        self.calls.extend(at.map(|a| (addr, a)));
                         Ir::CodeAddr { rd, target }
                     }
-                    Target::Data(_) => Ir::Li { rd, value: imm },
+                    Target::Data(_, object) => {
+                        self.objects.push((addr, object));
+                        Ir::Li { rd, value: imm }
+                    }
                 },
                 None => Ir::Li { rd, value: imm },
             },
@@ -430,7 +474,10 @@ impl Reader<'_, '_> {
         match self.reloc(addr, &[R_LO12_I, R_LO12_S]) {
             Some(reloc) => match self.front.reloc_target(&reloc)? {
                 Target::Code(..) => Ok(0),
-                Target::Data(_) => Ok(imm),
+                Target::Data(_, object) => {
+                    self.objects.push((addr, object));
+                    Ok(imm)
+                }
             },
             None => Ok(imm),
         }
@@ -441,10 +488,13 @@ impl Reader<'_, '_> {
         if let Some(reloc) = self.reloc(addr, &[R_PCREL_HI20]) {
             let op = match self.front.reloc_target(&reloc)? {
                 Target::Code(target, at) => {
-                    self.calls.extend(at);
+                    self.calls.extend(at.map(|a| (addr, a)));
                     Ir::CodeAddr { rd, target }
                 }
-                Target::Data(value) => Ir::Li { rd, value },
+                Target::Data(value, object) => {
+                    self.objects.push((addr, object));
+                    Ir::Li { rd, value }
+                }
             };
             return Ok((op, 4));
         }
@@ -483,13 +533,13 @@ impl Reader<'_, '_> {
         let label = match reloc {
             Some(reloc) => match self.front.reloc_target(&reloc)? {
                 Target::Code(label, at) => {
-                    self.calls.extend(at);
+                    self.calls.extend(at.map(|a| (addr, a)));
                     label
                 }
-                Target::Data(at) => return Err(self.control(addr, format!("call of data at ${at:X}"))),
+                Target::Data(at, _) => return Err(self.control(addr, format!("call of data at ${at:X}"))),
             },
             None if self.front.bounds.contains_key(&target) => {
-                self.calls.push(target);
+                self.calls.push((addr, target));
                 self.front.label(target)
             }
             None => return Err(self.control(addr, format!("call to ${target:X}, where no function begins"))),
@@ -525,6 +575,30 @@ impl Reader<'_, '_> {
             None => Ok(()),
         }
     }
+}
+
+/// Turns what leads straight to a call of `stop` into nothing: nobody is left to see it. Stores that
+/// are not to the stack may be for hardware and stay. Returns the addresses of the dropped lines.
+fn drop_before_stop(lines: &mut [Line], stop: Label) -> BTreeSet<u32> {
+    let mut dropped = BTreeSet::new();
+    let mut doomed = false;
+    for line in lines.iter_mut().rev() {
+        match line.op {
+            Ir::Call { target } | Ir::TailCall { target } if target == stop => {
+                line.op = Ir::TailCall { target };
+                doomed = true;
+            }
+            Ir::Store { base, .. } if base != Reg::SP => doomed = false,
+            Ir::Branch { .. } | Ir::Call { .. } | Ir::CallReg { .. } | Ir::Ecall => doomed = false,
+            op if op.ends_block() => doomed = false,
+            _ if doomed => {
+                line.op = Ir::Nop;
+                dropped.insert(line.addr);
+            }
+            _ => {}
+        }
+    }
+    dropped
 }
 
 /// One form for what RISC-V writes in several ways; writes to x0 vanish.

@@ -29,6 +29,9 @@ pub struct Options {
     pub entry: String,
     /// What may be left out of the plain sequences.
     pub peepholes: Peepholes,
+    /// Panics go to the routine `rv_panic` (an endless loop unless [`Options::assembly`] has another)
+    /// instead of the panic handler; messages and their formatting vanish.
+    pub abort_on_panic: bool,
     /// Share repeated sequences.
     pub outline: bool,
     /// Functions (by part of their name) that are kept fast whatever their section says.
@@ -49,6 +52,7 @@ impl Default for Options {
         Options {
             entry: "main".into(),
             peepholes: Peepholes::ALL,
+            abort_on_panic: false,
             outline: true,
             hot: Vec::new(),
             cold: Vec::new(),
@@ -151,7 +155,8 @@ pub fn link(file: &[u8], options: &Options) -> Result<Program, LinkError> {
     for text in &options.assembly {
         runtime.add(text, &mut symbols)?;
     }
-    let source = front::read(&elf, &options.entry, &mut symbols, &|name| runtime.replaces(name))?;
+    let source =
+        front::read(&elf, &options.entry, &mut symbols, &|name| runtime.redirect(name, options.abort_on_panic))?;
     link_source(source, &runtime, &mut symbols, options)
 }
 

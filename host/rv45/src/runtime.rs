@@ -56,15 +56,33 @@ impl Runtime {
         Ok(())
     }
 
-    /// True for names that take the place of functions of the program.
-    pub fn replaces(&self, name: &str) -> bool {
-        !name.starts_with(OWN) && self.routines.contains_key(name)
+    /// The routine that takes the place of the program's function `name`.
+    pub fn redirect(&self, name: &str, abort_on_panic: bool) -> Option<String> {
+        if !name.starts_with(OWN) && self.routines.contains_key(name) {
+            return Some(name.to_string());
+        }
+        (abort_on_panic && is_panic(name)).then(|| "rv_panic".to_string())
     }
 
     /// The routine called `name`, made on demand for the families that have many members.
     pub fn routine(&self, name: &str, symbols: &mut Symbols) -> Option<Vec<Item>> {
         self.routines.get(name).cloned().or_else(|| family(name, symbols))
     }
+}
+
+/// True for the functions of core and alloc that only report a panic (any mangling).
+fn is_panic(name: &str) -> bool {
+    const PARTS: [&str; 8] = [
+        "4core9panicking",
+        "16slice_index_fail",
+        "17len_mismatch_fail",
+        "13unwrap_failed",
+        "13expect_failed",
+        "16slice_error_fail",
+        "18handle_alloc_error",
+        "17capacity_overflow",
+    ];
+    PARTS.iter().any(|part| name.contains(part)) && (name.starts_with("_R") || name.starts_with("_ZN"))
 }
 
 /// Names that the sources use.
