@@ -305,7 +305,7 @@ fn bytes_without_an_entry_are_found_or_counted() {
     };
     assert_eq!(run("a\rb", Rules::REFERENCE), (vec![1, 2], 1));
     assert_eq!(run("a\rb", Rules::REAL), (vec![1, 3, 2], 0));
-    assert_eq!(run("a\x01b", Rules::REAL), (vec![1, 0, 2], 1));
+    assert_eq!(run("a\x01b\x01", Rules::REAL), (vec![1, 0, 2, 0], 2));
     assert_eq!(run("é’", Rules::REFERENCE), (vec![0, 0], 0));
     assert_eq!(run("é’\r", Rules::TYPED), (vec![4, 5, 3], 0));
     assert_eq!(run("é", Rules { keep_bytes: false, ..Rules::REAL }), (vec![], 2));

@@ -338,7 +338,8 @@ fn special_ids(
     let by_text = |text: &[u8]| vocab.tokens.iter().position(|t| *t == text).map(|id| id as u32);
     let inside = |id: u32| if id < rows { id } else { NO_TOKEN };
 
-    let wants_bos = vocab.add_bos.unwrap_or(kind == TokenizerKind::Spm);
+    let family_begins = kind == TokenizerKind::Bpe && vocab.pre.and_then(pre_tokenizer).is_some_and(|pre| pre.begins);
+    let wants_bos = vocab.add_bos.unwrap_or(kind == TokenizerKind::Spm || family_begins);
     let (begin, end) = if kind == TokenizerKind::WordPiece {
         let need = |id: Option<u32>, text: &'static str, key: &str| {
             id.or_else(|| by_text(text.as_bytes())).ok_or_else(|| ConvertError::Key {

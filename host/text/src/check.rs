@@ -215,7 +215,8 @@ fn imitation<M: ReadMemory + ?Sized>(
 ) -> Vec<u32> {
     let has = |cause| causes.contains(&cause);
     let block = tables.block();
-    let text = if has(Cause::NonAscii) { seen_by_image(line, rules.non_ascii) } else { line.to_owned() };
+    let text =
+        if has(Cause::NonAscii) { seen_by_image(line, rules.non_ascii.for_kind(block.kind)) } else { line.to_owned() };
     let imitate = Imitate {
         split: has(Cause::Splitting).then(|| match tables.split() {
             image::Split::Reference if rules.true_split => image::Split::Gpt2,

@@ -11,11 +11,14 @@ pub struct PreTokenizer {
     pub whole_chunks: bool,
     /// The text is brought to normal form C first.
     pub nfc: bool,
+    /// The begin token goes before the text where the file does not say (`add_bos_token`): files of these families were
+    /// long written without that key.
+    pub begins: bool,
 }
 
 impl PreTokenizer {
     /// GPT-2's, which also stands in for names that are not known.
-    pub const GPT2: Self = Self { split: Split::Gpt2, whole_chunks: false, nfc: false };
+    pub const GPT2: Self = Self { split: Split::Gpt2, whole_chunks: false, nfc: false, begins: false };
 }
 
 /// Looks a name up; none if its rule is not known here.
@@ -28,7 +31,7 @@ pub fn pre_tokenizer(name: &str) -> Option<PreTokenizer> {
         | "modern-bert" | "jina-v1-en" | "jina-v2-code" => plain(Split::Gpt2),
         "smollm" | "starcoder" | "refact" | "command-r" | "codeshell" | "exaone" | "minerva-7b" => plain(Split::Digits),
         "llama3" | "llama-v3" | "llama-bpe" | "falcon3" | "falcon-h1" | "pixtral" | "midm-2.0" | "lfm2" => {
-            PreTokenizer { whole_chunks: true, ..plain(Split::Llama3) }
+            PreTokenizer { whole_chunks: true, begins: true, ..plain(Split::Llama3) }
         }
         "dbrx" | "smaug-bpe" | "chatglm-bpe" | "glm4" => plain(Split::Llama3),
         "qwen2" => PreTokenizer { nfc: true, ..plain(Split::Qwen2) },
@@ -37,7 +40,7 @@ pub fn pre_tokenizer(name: &str) -> Option<PreTokenizer> {
         "default" => plain(Split::Default),
         "falcon" => plain(Split::Falcon),
         "gpt-4o" | "llama4" => plain(Split::Gpt4o),
-        "tekken" => PreTokenizer { whole_chunks: true, ..plain(Split::Tekken) },
+        "tekken" => PreTokenizer { whole_chunks: true, begins: true, ..plain(Split::Tekken) },
         "deepseek-v3" => plain(Split::DeepSeek3),
         _ => return None,
     })

@@ -185,7 +185,11 @@ impl Tokenizer {
             let first = Some(1).filter(|_| model == Model::Spm && vocab.tokens.len() > 1);
             (vocab.bos.or(first), vocab.eos)
         };
-        let adds_begin = vocab.add_bos.unwrap_or(model != Model::Bpe);
+        let begins = match &algorithm {
+            Algorithm::Bpe(bpe) => bpe.pre().begins && begin.is_some(),
+            Algorithm::Spm(_) | Algorithm::WordPiece(_) => true,
+        };
+        let adds_begin = vocab.add_bos.unwrap_or(begins);
         let adds_end = vocab.add_eos.unwrap_or(model == Model::WordPiece);
         if adds_begin && begin.is_none() {
             warnings.push(Warning::NoBos);

@@ -138,11 +138,11 @@ fn each_known_difference_of_sentencepiece_is_named() {
 
 #[test]
 fn each_known_difference_of_wordpiece_is_named() {
-    let tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "▁a", "▁_", "_a", "▁é", "▁e"];
+    let tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "▁a", "▁_", "_a", "▁é", "▁e", "▁?"];
     let vocab = Vocab {
         model: Some("bert"),
         tokens: tokens.iter().map(|t| t.as_bytes()).collect(),
-        token_types: vec![3, 3, 3, 3, 1, 1, 1, 1, 1],
+        token_types: vec![3, 3, 3, 3, 1, 1, 1, 1, 1, 1],
         ..Vocab::default()
     };
     let run = |text: &str, rules| causes(&compare(&vocab, Split::Reference, text, rules));
@@ -151,6 +151,8 @@ fn each_known_difference_of_wordpiece_is_named() {
     assert_eq!(run("a\u{1}a", Rules::REFERENCE), [Cause::Words]);
     assert_eq!(run("é", Rules::REFERENCE), [Cause::NonAscii]);
     assert_eq!(run("é É", Rules::TYPED), []);
+    assert_eq!(run("é É", Rules::REAL), []);
+    assert_eq!(run("é ☃", Rules::REAL), [Cause::NonAscii]);
 }
 
 #[test]

@@ -63,6 +63,11 @@ fn r33_one_begin_token_if_the_vocabulary_has_one() {
     assert_eq!(encode(&vocab, "<s>a"), (vec![2, 2, 0], true, vec![]));
     vocab.bos = None;
     assert_eq!(encode(&vocab, "a"), (vec![0], false, vec![Warning::NoBos]));
+    vocab.add_bos = None;
+    vocab.pre = Some("llama-bpe");
+    assert_eq!(encode(&vocab, "a"), (vec![0], false, vec![]));
+    vocab.bos = Some(2);
+    assert_eq!(encode(&vocab, "a"), (vec![2, 0], false, vec![]));
     vocab.bos = Some(3);
     let error = Error::OutsideVocabulary { key: "bos_token_id", id: 3, n: 3 };
     assert_eq!(Tokenizer::new(&vocab).unwrap_err(), error);

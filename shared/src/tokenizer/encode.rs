@@ -103,11 +103,12 @@ fn fill<S: Scratch + ?Sized>(
     if spaced {
         put(slots, b' ')?;
     }
+    let non_ascii = rules.non_ascii.for_kind(kind);
     let mut folder = AsciiFolder::new();
     let mut decoder = Utf8Stream::new();
     let mut failed = Ok(());
     for &byte in text {
-        match rules.non_ascii {
+        match non_ascii {
             NonAscii::Bytes => put(slots, byte)?,
             NonAscii::Fold => {
                 let folded = folder.push(byte);
@@ -128,7 +129,7 @@ fn fill<S: Scratch + ?Sized>(
             }),
         }
     }
-    if rules.non_ascii == NonAscii::Question {
+    if non_ascii == NonAscii::Question {
         decoder.finish(|_| {
             if failed.is_ok() {
                 failed = put(slots, b'?');

@@ -1,5 +1,7 @@
 //! Where the image tokenizer may be better than the reference tools.
 
+use crate::header::TokenizerKind;
+
 /// What becomes of characters outside ASCII.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NonAscii {
@@ -8,7 +10,19 @@ pub enum NonAscii {
     /// Each is folded as the display folds it ([`crate::fold`]): typed quotes and accented letters keep their meaning.
     Fold,
     /// Their UTF-8 bytes are looked up; a byte without a token in the byte table is searched for among all pieces.
+    /// WordPiece, which has no tokens for bytes, folds: the accents that it takes off are most of what it loses.
     Bytes,
+}
+
+impl NonAscii {
+    /// The choice that a kind of tokenizer can follow.
+    #[must_use]
+    pub const fn for_kind(self, kind: TokenizerKind) -> Self {
+        match (self, kind) {
+            (Self::Bytes, TokenizerKind::WordPiece) => Self::Fold,
+            (choice, _) => choice,
+        }
+    }
 }
 
 /// The choices that the recorded vectors leave open, or that a caller may make against them.

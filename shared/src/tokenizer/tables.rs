@@ -21,6 +21,8 @@ pub struct Tables<'m, M: ?Sized> {
     first: [u32; BOUNDS],
     /// Where those begin that have a space before the byte.
     spaced: [u32; BOUNDS],
+    /// Bytes that have been searched for among all pieces and not found, a bit each.
+    absent: [u32; 8],
     probes: u32,
 }
 
@@ -105,8 +107,17 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
         if pieces_len < 4 * (n + 1) || pieces_len > end - vocab {
             return damaged("vocabulary table length", vocab + 4 * n, pieces_len);
         }
-        let mut tables =
-            Self { memory, block, split, vocab, pieces_len, first: [0; BOUNDS], spaced: [0; BOUNDS], probes: 0 };
+        let mut tables = Self {
+            memory,
+            block,
+            split,
+            vocab,
+            pieces_len,
+            first: [0; BOUNDS],
+            spaced: [0; BOUNDS],
+            absent: [0; 8],
+            probes: 0,
+        };
         tables.find_bounds()?;
         tables.probes = 0;
         Ok(tables)
@@ -173,13 +184,19 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
     }
 
     /// The first token of all whose piece is this one byte: what the byte table leaves out. Reads up to the whole
-    /// vocabulary table.
-    pub(super) fn search_byte(&self, byte: u8) -> Result<Option<u32>, Error> {
-        for id in 0..self.block.n_vocab {
+    /// vocabulary table, once for a byte that no token has.
+    pub(super) fn search_byte(&mut self, byte: u8) -> Result<Option<u32>, Error> {
+        let bit = 1 << (byte & 31);
+        let absent = self.absent.get(usize::from(byte >> 5)).copied().unwrap_or(0);
+        let end = if absent & bit != 0 { 0 } else { self.block.n_vocab };
+        for id in 0..end {
             let (address, len) = self.piece_range(id)?;
             if len == 1 && self.memory.read_u8(address)? == byte {
                 return Ok(Some(id));
             }
+        }
+        if let Some(absent) = self.absent.get_mut(usize::from(byte >> 5)) {
+            *absent |= bit;
         }
         Ok(None)
     }
