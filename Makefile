@@ -109,7 +109,7 @@ fetch: $(SSNAIL)
 
 # ---- for developers ----
 test:
-	$(CARGO) test --manifest-path "$(MANIFEST)" --workspace
+	$(CARGO) test --manifest-path "$(MANIFEST)" --workspace -- --show-output
 
 bench:
 	$(CARGO) bench --manifest-path "$(MANIFEST)" --workspace
