@@ -9,7 +9,7 @@ pub enum NonAscii {
     Question,
     /// Each is folded as the display folds it ([`crate::fold`]): typed quotes and accented letters keep their meaning.
     Fold,
-    /// Their UTF-8 bytes are looked up; a byte without a token in the byte table is searched for among all pieces.
+    /// Their UTF-8 bytes are looked up; a byte without a token in the byte table is searched for among the first pieces.
     /// WordPiece, which has no tokens for bytes, folds: the accents that it takes off are most of what it loses.
     Bytes,
 }
@@ -40,7 +40,7 @@ pub struct Rules {
     /// Characters outside ASCII.
     pub non_ascii: NonAscii,
     /// Bytes without an entry in the byte table (carriage return and the other controls in BPE) are searched for among
-    /// all pieces, and are the unknown token where there is none; otherwise they are dropped.
+    /// the first pieces, and are the unknown token where there is none; otherwise they are dropped.
     pub keep_bytes: bool,
     /// GPT-2's rule is the true one: `\n\n` before a word is two chunks.
     pub true_split: bool,

@@ -8,6 +8,9 @@ use crate::mem::{Fault, ReadMemory};
 /// Bytes below this can begin an index piece; one boundary more closes the last.
 const BOUNDS: usize = 128;
 
+/// Tokens among which the single bytes of a byte-level vocabulary are found; Tekken has 1,000 special tokens before them.
+const BYTES_WITHIN: u32 = 2048;
+
 /// The vocabulary of an image, opened for reading.
 #[derive(Clone, Debug)]
 pub struct Tables<'m, M: ?Sized> {
@@ -21,7 +24,7 @@ pub struct Tables<'m, M: ?Sized> {
     first: [u32; BOUNDS],
     /// Where those begin that have a space before the byte.
     spaced: [u32; BOUNDS],
-    /// Bytes that have been searched for among all pieces and not found, a bit each.
+    /// Bytes that have been searched for among the first pieces and not found, a bit each.
     absent: [u32; 8],
     probes: u32,
 }
@@ -183,12 +186,13 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
         Ok(Some(id))
     }
 
-    /// The first token of all whose piece is this one byte: what the byte table leaves out. Reads up to the whole
-    /// vocabulary table, once for a byte that no token has.
+    /// The first of the tokens whose piece is this one byte: what the byte table leaves out. Byte-level vocabularies
+    /// begin with their bytes, so [`BYTES_WITHIN`] tokens are looked at, and those once for a byte that none has.
     pub(super) fn search_byte(&mut self, byte: u8) -> Result<Option<u32>, Error> {
         let bit = 1 << (byte & 31);
         let absent = self.absent.get(usize::from(byte >> 5)).copied().unwrap_or(0);
-        let end = if absent & bit != 0 { 0 } else { self.block.n_vocab };
+        let most = if self.block.n_vocab < BYTES_WITHIN { self.block.n_vocab } else { BYTES_WITHIN };
+        let end = if absent & bit != 0 { 0 } else { most };
         for id in 0..end {
             let (address, len) = self.piece_range(id)?;
             if len == 1 && self.memory.read_u8(address)? == byte {
@@ -256,7 +260,6 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
             if len == depth {
                 best = id.map(|id| (id, depth));
                 low += 1;
-                continue;
             }
             if depth >= key.len() {
                 break;
