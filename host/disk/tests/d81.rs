@@ -202,6 +202,25 @@ fn disks_of_c1541_and_cc1541_are_read_and_extended() {
 }
 
 #[test]
+fn an_entry_that_damage_deleted_can_still_be_repaired_after_an_add() {
+    let mut disk = blank();
+    for i in 0..3u64 {
+        disk.add(&name(&format!("f{i}")), FileType::Prg, &content(i, 1000)).unwrap();
+    }
+    let (slot, at) = disk.find("f1").unwrap().slot;
+    disk.block_mut(slot)[at * 32 + 2] = 0;
+    assert!(matches!(disk.check().findings[..], [D81Finding::Lost { count: 4, .. }]));
+    disk.add(&name("more"), FileType::Prg, &content(9, 1000)).unwrap();
+    disk.block_mut(slot)[at * 32 + 2] = 0x82;
+    assert_eq!(disk.check().findings, []);
+    assert!(disk.read(&disk.find("f1").unwrap()).unwrap() == content(1, 1000));
+    // What was removed properly makes room.
+    disk.remove("f1").unwrap();
+    disk.add(&name("again"), FileType::Prg, b"x").unwrap();
+    assert_eq!(disk.find("again").unwrap().slot, (slot, at));
+}
+
+#[test]
 fn blocks_go_outwards_from_the_directory() {
     let mut disk = blank();
     let first = disk.add(&name("a"), FileType::Prg, &content(1, 254 * 41)).unwrap();

@@ -36,7 +36,7 @@ impl D81 {
         if self.entries().iter().any(|e| !e.is_divider() && e.name.folded() == name.folded()) {
             return Err(D81Error::Exists { name: name.to_string() });
         }
-        self.change(|disk| {
+        self.change(|disk, lost| {
             let free = disk.free_blocks();
             let full = || D81Error::Full { name: name.to_string(), needed, free };
             if blocks > free {
@@ -59,7 +59,7 @@ impl D81 {
                 block[2..2 + piece.len()].copy_from_slice(piece);
             }
             let first = chain.first().copied();
-            disk.enter(name, kind, first, blocks)?;
+            disk.enter(name, kind, first, blocks, lost)?;
             Ok(Added { name: *name, kind, first, blocks })
         })
     }
@@ -69,8 +69,8 @@ impl D81 {
     /// # Errors
     /// [`D81Error`]; the disk is then as it was.
     pub fn add_divider(&mut self, name: &PetsciiName) -> Result<Added, D81Error> {
-        self.change(|disk| {
-            disk.enter(name, FileType::Del, None, 0)?;
+        self.change(|disk, lost| {
+            disk.enter(name, FileType::Del, None, 0, lost)?;
             Ok(Added { name: *name, kind: FileType::Del, first: None, blocks: 0 })
         })
     }
@@ -84,7 +84,7 @@ impl D81 {
         if entry.kind == FileType::Cbm {
             return Err(D81Error::NotAFile { name: entry.name.to_string(), what: "a partition" });
         }
-        self.change(|disk| {
+        self.change(|disk, _| {
             let (ts, at) = entry.slot;
             let blocks = disk.blocks_of(&entry).0;
             for block in blocks {
@@ -95,25 +95,36 @@ impl D81 {
         })
     }
 
-    /// Makes a change on a copy, which replaces the disk if it is no worse than before.
-    fn change<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, D81Error>) -> Result<T, D81Error> {
+    /// Makes a change on a copy, which replaces the disk if it is no worse than before. `work` is told which
+    /// blocks were lost before.
+    fn change<T>(&mut self, work: impl FnOnce(&mut Self, &[Ts]) -> Result<T, D81Error>) -> Result<T, D81Error> {
         let before = self.check();
         before.refuse_errors()?;
         let mut copy = self.clone();
-        let result = work(&mut copy)?;
+        let result = work(&mut copy, &before.lost)?;
         copy.check().refuse_errors()?;
         *self = copy;
         Ok(result)
     }
 
     /// Writes an entry into the first place not in use, or into a new block of the directory.
-    fn enter(&mut self, name: &PetsciiName, kind: FileType, first: Option<Ts>, blocks: u16) -> Result<(), D81Error> {
+    fn enter(
+        &mut self,
+        name: &PetsciiName,
+        kind: FileType,
+        first: Option<Ts>,
+        blocks: u16,
+        lost: &[Ts],
+    ) -> Result<(), D81Error> {
         let directory: Vec<Ts> =
             Chain::new(self, Ts::DIRECTORY.track(), Ts::DIRECTORY.sector()).map_while(Result::ok).collect();
-        let unused = directory
-            .iter()
-            .flat_map(|&ts| (0..PER_BLOCK).map(move |i| (ts, i)))
-            .find(|&(ts, i)| self.block(ts)[i * ENTRY + field::TYPE] == 0);
+        // A place not in use may be a damaged entry whose blocks are still marked: it is left for repair.
+        let repairable =
+            |raw: &[u8]| Ts::new(raw[field::FIRST], raw[field::FIRST + 1]).is_some_and(|ts| lost.contains(&ts));
+        let unused = directory.iter().flat_map(|&ts| (0..PER_BLOCK).map(move |i| (ts, i))).find(|&(ts, i)| {
+            let raw = &self.block(ts)[i * ENTRY..(i + 1) * ENTRY];
+            raw[field::TYPE] == 0 && !repairable(raw)
+        });
         let (ts, i) = match (unused, directory.last()) {
             (Some(place), _) => place,
             (None, Some(&last)) => (self.grow_directory(last, name)?, 0),

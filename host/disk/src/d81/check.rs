@@ -159,6 +159,8 @@ pub struct D81Report {
     pub files: u32,
     /// Free blocks as a drive reports them.
     pub free_blocks: u16,
+    /// Blocks marked used that belong to nothing.
+    pub lost: Vec<Ts>,
 }
 
 impl D81Report {
@@ -180,8 +182,13 @@ impl D81 {
     /// Follows every chain and compares the map with them.
     #[must_use]
     pub fn check(&self) -> D81Report {
-        let mut checker =
-            Checker { disk: self, owner: vec![0; IMAGE_BYTES / BLOCK], owners: Vec::new(), findings: Vec::new() };
+        let mut checker = Checker {
+            disk: self,
+            owner: vec![0; IMAGE_BYTES / BLOCK],
+            owners: Vec::new(),
+            findings: Vec::new(),
+            lost: Vec::new(),
+        };
         checker.system_blocks();
         let entries = self.entries();
         let mut names = HashSet::new();
@@ -197,6 +204,7 @@ impl D81 {
             findings: checker.findings,
             files: u32::try_from(files).unwrap_or(u32::MAX),
             free_blocks: self.free_blocks(),
+            lost: checker.lost,
         }
     }
 
@@ -254,6 +262,7 @@ struct Checker<'a> {
     owner: Vec<usize>,
     owners: Vec<String>,
     findings: Vec<D81Finding>,
+    lost: Vec<Ts>,
 }
 
 impl Checker<'_> {
@@ -362,19 +371,20 @@ impl Checker<'_> {
                 self.findings.push(D81Finding::TrackCount { track, found, expected });
             }
         }
-        let (mut unsafe_, mut lost) = (None, None);
+        let mut unsafe_ = None;
         for ts in Ts::all() {
             let note = |seen: Option<(Ts, u32)>| Some(seen.map_or((ts, 1), |(first, n)| (first, n + 1)));
             match (self.owner[ts.index()] != 0, self.disk.is_free(ts)) {
                 (true, true) => unsafe_ = note(unsafe_),
-                (false, false) => lost = note(lost),
+                (false, false) => self.lost.push(ts),
                 _ => {}
             }
         }
         if let Some((first, count)) = unsafe_ {
             self.findings.push(D81Finding::UsedButFree { first, count });
         }
-        if let Some((first, count)) = lost {
+        if let Some(&first) = self.lost.first() {
+            let count = u32::try_from(self.lost.len()).unwrap_or(u32::MAX);
             self.findings.push(D81Finding::Lost { first, count });
         }
     }

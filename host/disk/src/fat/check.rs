@@ -152,7 +152,8 @@ pub enum FatFinding {
 }
 
 impl FatFinding {
-    /// Errors are damage: data is lost or will be by writing. Warnings are not.
+    /// Errors are damage: data is lost or will be by writing. Warnings are not. Lost clusters are errors
+    /// because the entry that led to them may still be there to be repaired, and adding could overwrite it.
     #[must_use]
     pub fn severity(&self) -> Severity {
         match self {
@@ -163,10 +164,10 @@ impl FatFinding {
             | Self::NoCluster { .. }
             | Self::Dot { .. }
             | Self::Duplicate { .. }
-            | Self::TooDeep { .. } => Severity::Error,
+            | Self::TooDeep { .. }
+            | Self::Lost { .. } => Severity::Error,
             Self::OrphanNames { .. }
             | Self::ShortName { .. }
-            | Self::Lost { .. }
             | Self::FreeCount { .. }
             | Self::NoFsInfo { .. }
             | Self::Dirty
