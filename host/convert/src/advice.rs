@@ -2,10 +2,15 @@
 
 use std::fmt;
 
+use ssnail_shared::map::{ADDRESS_END, MEMORY_BASE};
+
 use crate::options::WeightPolicy;
 
 /// Sizes that boards have, in binary megabytes.
 pub const BOARD_MB: [u32; 3] = [8, 64, 72];
+
+/// Binary megabytes up to the end of the address space.
+const EMULATOR_MB: u32 = (ADDRESS_END - MEMORY_BASE) >> 20;
 
 /// A model is too big for the memory, and what would fit.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +58,11 @@ impl TooBig {
         }
         if here.is_none() && larger == 0 {
             text.push_str("It fits on no board in any format.\n");
+            if let Some(policy) = self.fitting(EMULATOR_MB) {
+                text.push_str(&format!(
+                    "The emulator alone can run it: --emulator-only --mem-mb {EMULATOR_MB} --wtype {policy}.\n"
+                ));
+            }
         }
         match self.short_context {
             Some(bytes) => text.push_str(&format!(

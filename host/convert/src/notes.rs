@@ -31,6 +31,13 @@ pub enum Note {
         /// The texts of a few.
         examples: Vec<String>,
     },
+    /// Characters of the keyboard that no token stands for; the image's tokenizer leaves them out.
+    UntypableCharacters {
+        /// How many of 97 (the printable ones, tab and line feed).
+        count: u32,
+        /// A few of them, escaped.
+        examples: String,
+    },
     /// A token id of the file that the vocabulary does not have; treated as absent.
     IdOutsideVocabulary {
         /// The key.
@@ -55,7 +62,18 @@ pub enum Note {
     TrailingBytes(u64),
 }
 
+/// Characters that [`Note::UntypableCharacters`] lists.
+const UNTYPABLE_SHOWN: usize = 8;
+
 impl Note {
+    /// A note about the typable characters without an entry in the byte table, if there are any.
+    pub(crate) fn untypable(has_token: impl Fn(u8) -> bool) -> Option<Note> {
+        let missing: Vec<u8> = (0..=126).filter(|&b| matches!(b, 9 | 10 | 32..) && !has_token(b)).collect();
+        let shown: Vec<String> = missing.iter().take(UNTYPABLE_SHOWN).map(|b| b.escape_ascii().to_string()).collect();
+        (!missing.is_empty())
+            .then(|| Note::UntypableCharacters { count: missing.len() as u32, examples: shown.join(" ") })
+    }
+
     pub(crate) fn orphans(ids: &[u32], pieces: &[Vec<u8>]) -> Note {
         let text = |id: &u32| pieces.get(*id as usize).map(|p| p.escape_ascii().to_string()).unwrap_or_default();
         Note::OrphanTokens { count: ids.len() as u32, examples: ids.iter().take(5).map(text).collect() }
@@ -84,6 +102,11 @@ impl fmt::Display for Note {
                     "the pre-tokenizer {name:?} is not known; text is split as for gpt-2, which may give other tokens"
                 )
             }
+            Note::UntypableCharacters { count, examples } => write!(
+                f,
+                "{count} characters of the keyboard have no token and are left out of typed text ({examples}{})",
+                if *count as usize > UNTYPABLE_SHOWN { " …" } else { "" }
+            ),
             Note::IdOutsideVocabulary { key, id, rows } => {
                 write!(f, "{key} is {id}, but the vocabulary has {rows} tokens; ignored")
             }

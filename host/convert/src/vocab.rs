@@ -103,6 +103,7 @@ pub(crate) fn build(gguf: &Gguf<'_>, model: &Model, notes: &mut Vec<Note>) -> Re
         TokenizerKind::WordPiece => {}
     }
     if kind != TokenizerKind::WordPiece {
+        notes.extend(Note::untypable(|byte| byte_table[usize::from(byte)] != NO_TOKEN));
         let orphans = orphans(kind, &index, &pieces, &by_text, &byte_table, &priorities);
         if !orphans.is_empty() {
             notes.push(Note::orphans(&orphans, &pieces));
