@@ -10,6 +10,7 @@ use common::bits;
 use proptest::prelude::*;
 use ssnail_machine::Memory;
 use ssnail_machine::kernel::attention::{Buffers, Cache, Heads, attend};
+use ssnail_machine::kernel::batch::{self, Batch, MOST};
 use ssnail_machine::kernel::engine::{Attention, Engine, Product};
 use ssnail_machine::kernel::{self, Format, Level, Numerics, Room, Rows};
 use ssnail_machine::num::half::f32_to_f16;
@@ -69,6 +70,25 @@ proptest! {
             let mut out = vec![0.0; rows];
             kernel::rows(level, &job, &mut Room::default(), &mut out);
             prop_assert_eq!(bits(&out), bits(&expected), "{:?} {:?} {:?}", level, format, numerics);
+        }
+        // Several vectors at once: the first is the one above.
+        let vectors = 1 + seed as usize % MOST;
+        let mut batch = Batch::default();
+        batch.inputs_mut(vectors)[0].x = input.x.clone();
+        for other in &mut batch.inputs_mut(vectors)[1..] {
+            other.x = (0..columns).map(|_| random.float()).collect();
+        }
+        let mut inputs = batch.inputs_mut(vectors).to_vec();
+        batch.prepare(format, numerics);
+        for level in Level::available() {
+            let mut all = vec![0.0; rows.next_multiple_of(16) * vectors];
+            batch::rows(level, &job, &batch, &mut Room::default(), &mut all);
+            for (j, input) in inputs.iter_mut().enumerate() {
+                kernel::prepare(format, numerics, input);
+                kernel::rows(Level::Portable, &Rows { input, ..job }, &mut Room::default(), &mut expected);
+                let out: Vec<f32> = (0..rows).map(|row| all[batch::place(row, j, vectors)]).collect();
+                prop_assert_eq!(bits(&out), bits(&expected), "{:?} {:?} {:?} vector {}", level, format, numerics, j);
+            }
         }
     }
 

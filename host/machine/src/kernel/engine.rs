@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::attention::{self, Buffers, Cache, Heads};
+use super::batch::{self, Batch};
 use super::pool::Pool;
 use super::{Format, Level, Numerics, Room, Rows};
 use crate::memory::Memory;
@@ -52,6 +53,8 @@ pub struct Attention {
 pub(super) enum Work {
     /// Chunks of `chunk` rows.
     Rows { product: Product, chunk: usize },
+    /// Chunks of `chunk` rows, a multiple of the group, times every vector of the batch.
+    Batch { product: Product, chunk: usize, vectors: usize },
     /// A chunk is a key/value head.
     Attention(Attention),
 }
@@ -59,7 +62,7 @@ pub(super) enum Work {
 impl Work {
     fn chunks(&self) -> usize {
         match self {
-            Self::Rows { product, chunk } => product.rows.div_ceil(*chunk),
+            Self::Rows { product, chunk } | Self::Batch { product, chunk, .. } => product.rows.div_ceil(*chunk),
             Self::Attention(a) => a.heads.kv_heads,
         }
     }
@@ -68,6 +71,7 @@ impl Work {
     fn chunk_len(&self) -> usize {
         match self {
             Self::Rows { chunk, .. } => *chunk,
+            Self::Batch { chunk, vectors, .. } => chunk * vectors,
             Self::Attention(a) => a.heads.heads / a.heads.kv_heads * a.heads.head_dim,
         }
     }
@@ -82,6 +86,15 @@ impl Work {
                 let Some(weights) = task.memory.slice(product.weights.wrapping_add(first), length) else { return };
                 let rows = Rows { format, numerics, input: &task.input, weights, row_bytes };
                 super::rows(task.level, &rows, &mut own.room, out);
+            }
+            Self::Batch { product, chunk: size, .. } => {
+                let Product { format, numerics, row_bytes, rows, .. } = *product;
+                let first = chunk * size;
+                let from = product.weights.wrapping_add((first * row_bytes) as u32);
+                let length = ((rows - first).min(*size) * row_bytes) as u64;
+                let Some(weights) = task.memory.slice(from, length) else { return };
+                let rows = Rows { format, numerics, input: &task.input, weights, row_bytes };
+                batch::rows(task.level, &rows, &task.batch, &mut own.room, out);
             }
             Self::Attention(a) => {
                 let element = if a.halves { 2 } else { 4 };
@@ -105,6 +118,7 @@ pub(super) struct Shared {
     level: Level,
     memory: Arc<Memory>,
     input: Arc<Activations>,
+    batch: Arc<Batch>,
     next: Arc<AtomicUsize>,
 }
 
@@ -158,6 +172,8 @@ pub struct Engine {
     own: Own,
     next: Arc<AtomicUsize>,
     pool: Pool,
+    /// No vectors, for work that has none.
+    none: Arc<Batch>,
 }
 
 impl Engine {
@@ -165,7 +181,7 @@ impl Engine {
     #[must_use]
     pub fn new(threads: usize) -> Self {
         let pool = Pool::new(threads.saturating_sub(1));
-        Self { level: Level::best(), own: Own::default(), next: Arc::default(), pool }
+        Self { level: Level::best(), own: Own::default(), next: Arc::default(), pool, none: Arc::default() }
     }
 
     /// The instruction set in use.
@@ -183,13 +199,30 @@ impl Engine {
     /// Computes `product.rows` rows. The caller has checked that they lie inside the memory.
     pub fn multiply(&mut self, product: &Product, memory: &Arc<Memory>, input: &Arc<Activations>, out: &mut [f32]) {
         let bytes = product.row_bytes as u64 * product.rows as u64;
-        // A few chunks for each thread, so that one that was held up does not hold up all; whole groups of rows.
-        let chunk = if self.shared(bytes) {
-            product.rows.div_ceil(4 * self.threads()).next_multiple_of(super::ROW_GROUP)
-        } else {
-            product.rows.max(1)
-        };
-        self.run(Work::Rows { product: *product, chunk }, bytes, memory, input, out);
+        let chunk = self.chunk(product.rows, bytes);
+        let shared = self.piece(Work::Rows { product: *product, chunk }, memory, input, &Arc::clone(&self.none));
+        self.run(shared, bytes, out);
+    }
+
+    /// Multiplies with every vector of a batch; `out` as [`batch::rows`] lays it out. The caller has checked that the
+    /// rows lie inside the memory.
+    pub fn multiply_batch(&mut self, product: &Product, memory: &Arc<Memory>, batch: &Arc<Batch>, out: &mut [f32]) {
+        let bytes = product.row_bytes as u64 * product.rows as u64 * batch.len() as u64;
+        let chunk = self.chunk(product.rows, bytes);
+        let work = Work::Batch { product: *product, chunk, vectors: batch.len() };
+        let shared = self.piece(work, memory, &Arc::default(), batch);
+        self.run(shared, bytes, out);
+    }
+
+    /// Rows in a chunk: a few chunks for each thread, so that one that was held up does not hold up all; whole groups.
+    fn chunk(&self, rows: usize, bytes: u64) -> usize {
+        let parts = if self.shared(bytes) { 4 * self.threads() } else { 1 };
+        rows.div_ceil(parts).next_multiple_of(super::ROW_GROUP).max(super::ROW_GROUP)
+    }
+
+    fn piece(&self, work: Work, memory: &Arc<Memory>, input: &Arc<Activations>, batch: &Arc<Batch>) -> Shared {
+        let (memory, input, batch) = (Arc::clone(memory), Arc::clone(input), Arc::clone(batch));
+        Shared { work, level: self.level, memory, input, batch, next: Arc::clone(&self.next) }
     }
 
     /// Computes attention; the query is `input.x`. The caller has checked that the caches lie inside the memory.
@@ -198,16 +231,16 @@ impl Engine {
             return;
         }
         let width = (a.heads.heads * a.heads.head_dim) as u64;
-        self.run(Work::Attention(*a), 4 * width * a.rows as u64, memory, input, out);
+        let shared = self.piece(Work::Attention(*a), memory, input, &Arc::clone(&self.none));
+        self.run(shared, 4 * width * a.rows as u64, out);
     }
 
     fn shared(&self, bytes: u64) -> bool {
         self.pool.helpers() > 0 && bytes >= WORTH_SHARING
     }
 
-    fn run(&mut self, work: Work, bytes: u64, memory: &Arc<Memory>, input: &Arc<Activations>, out: &mut [f32]) {
-        let (memory, input, next) = (Arc::clone(memory), Arc::clone(input), Arc::clone(&self.next));
-        let shared = Shared { work, level: self.level, memory, input, next };
+    fn run(&mut self, shared: Shared, bytes: u64, out: &mut [f32]) {
+        let work = shared.work;
         let mut done = false;
         if self.shared(bytes) && work.chunks() > 1 {
             self.next.store(0, Ordering::Relaxed);

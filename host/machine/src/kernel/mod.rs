@@ -4,6 +4,7 @@
 //! fixes the order of the sums and the others keep it.
 
 pub mod attention;
+pub mod batch;
 pub mod engine;
 mod pool;
 pub mod portable;
@@ -148,6 +149,8 @@ pub struct Room {
     terms: Vec<f32>,
     /// A decoded row.
     row: Vec<f32>,
+    /// A decoded group of rows.
+    group: Vec<f32>,
 }
 
 /// Computes `out[i] = row i * input`. `level` must be one of [`Level::available`]; another computes as the portable one.

@@ -6,11 +6,13 @@
 
 mod attention512;
 mod avx512;
+mod batch512;
 mod blocks512;
 mod dot512;
 mod table512;
 
 use super::attention::{Buffers, Cache, Heads};
+use super::batch::Batch;
 use super::{Format, Level, Numerics, Room, Rows};
 
 /// Computes the rows if there is a kernel for them; says whether there was.
@@ -31,6 +33,17 @@ pub(super) fn rows(level: Level, job: &Rows<'_>, room: &mut Room, out: &mut [f32
         }
         _ => return false,
     }
+    true
+}
+
+/// Multiplies rows with several vectors if there is a kernel for it; says whether there was.
+pub(super) fn batch(level: Level, job: &Rows<'_>, batch: &Batch, out: &mut [f32]) -> bool {
+    let blocks = job.format.is_blocks() && job.numerics == Numerics::Hardware;
+    if !blocks || level != Level::Avx512 || !has_avx512() {
+        return false;
+    }
+    // SAFETY: the processor has the features.
+    unsafe { batch512::rows(job, batch, out) }
     true
 }
 
