@@ -184,6 +184,22 @@ fn cards_of_mtools_are_read_and_extended_for_every_cluster_size() {
 }
 
 #[test]
+fn sfdisk_reads_the_partition_table() {
+    let Some(mut sfdisk) = tool("sfdisk") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let image = dir.path().join("card.img");
+    let blank = FileDevice::create_new(&image, megabytes(512)).unwrap();
+    CardWriter::format(blank, &FormatOptions::default()).unwrap().finish().unwrap();
+    let text = run(sfdisk.arg("--dump").arg(&image));
+    let words: Vec<&str> = text.split([' ', ',', '\n']).filter(|w| !w.is_empty()).collect();
+    let after = |key: &str| words.iter().position(|w| *w == key).and_then(|i| words.get(i + 1)).copied();
+    assert_eq!(after("label:"), Some("dos"));
+    assert_eq!(after("start="), Some("2048"));
+    assert_eq!(after("size="), Some((megabytes(512) - 2048).to_string().as_str()));
+    assert!(words.contains(&"type=c"), "{text}");
+}
+
+#[test]
 fn damage_that_fsck_sees_is_seen_here_too() {
     let dir = tempfile::tempdir().unwrap();
     let mut w = split_card(dir.path(), 64, None);

@@ -7,8 +7,8 @@ use common::{card, content, files, put};
 use proptest::prelude::*;
 use ssnail_disk::block::{BlockDevice, FaultDevice, MemDevice};
 use ssnail_disk::fat::{
-    CardWriter, Chain, Fat32, FatError, Layout, Runs, Stamp, card_name_from_host, check, copy_file, dir_entries,
-    lookup, upper, walk,
+    CardWriter, Chain, ChainFault, Fat32, FatError, Layout, Runs, Stamp, card_name_from_host, check, copy_file,
+    dir_entries, lookup, upper, walk,
 };
 use std::collections::HashSet;
 
@@ -338,6 +338,20 @@ fn an_entry_that_damage_deleted_can_still_be_repaired_after_an_add() {
         assert!(matches!(&e, Some(FatError::Damaged { first, .. }) if first.contains("lost")), "{at} {value}: {e:?}");
         assert!(dev.to_bytes_of_tables() == before);
     }
+}
+
+#[test]
+fn a_folder_longer_than_fat_allows_ends_with_an_error() {
+    let mut w = card(64, None);
+    put(&mut w, "/X", &vec![0xE5; (2 << 20) + 1], Layout::Contiguous);
+    let mut dev = w.finish().unwrap();
+    let fat = Fat32::find(&mut dev).unwrap();
+    let file = lookup(&mut dev, fat, "/X").unwrap();
+    // The file's entry is the second of the root, after the volume's name: it becomes a folder.
+    apply(&mut dev, fat, &Damage::Directory(0, 32 + 11, 0x10));
+    let e = dir_entries(&mut dev, fat, file.first_cluster).unwrap_err();
+    assert!(matches!(e, FatError::Chain { fault: ChainFault::DirectoryTooLong, .. }), "{e}");
+    assert!(check(&mut dev).unwrap().errors().any(|f| f.to_string().contains("65536")));
 }
 
 #[test]

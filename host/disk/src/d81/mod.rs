@@ -11,15 +11,16 @@ mod check;
 mod demo;
 mod directory;
 mod error;
+mod finding;
 mod image;
 mod name;
 
 pub use add::Added;
 pub use chain::{BlockFault, Chain};
-pub use check::{D81Finding, D81Report};
 pub use demo::{DemoDisk, Source, autoboot_program, demo_disk};
 pub use directory::{DirEntry, FileType};
 pub use error::D81Error;
+pub use finding::{D81Finding, D81Report};
 pub use image::{D81, Ts};
 pub use name::{NameError, NameUse, PetsciiName, name_from_host};
 

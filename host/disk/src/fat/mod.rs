@@ -10,8 +10,10 @@
 mod chain;
 mod check;
 mod dir;
+mod enter;
 mod entry;
 mod error;
+mod finding;
 mod format;
 mod geometry;
 mod mbr;
@@ -21,10 +23,11 @@ mod search;
 mod writer;
 
 pub use chain::{Chain, Link, Run, Runs};
-pub use check::{CheckReport, FatFinding, check};
+pub use check::check;
 pub use dir::{DirCursor, Slot, SlotCursor};
 pub use entry::{Entry, LongName, Stamp, attribute, short_name_text};
 pub use error::{ChainFault, FatError};
+pub use finding::{CheckReport, FatFinding};
 pub use format::{FormatOptions, default_cluster_sectors, format_card, format_volume};
 pub use geometry::Fat32;
 pub use mbr::{MbrError, Partition, kind, partitions};

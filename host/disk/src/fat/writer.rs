@@ -1,15 +1,11 @@
 //! Adding files to a card.
 
 use super::chain::{END_MARK, ENTRY_MASK, entry_at};
-use super::dir::MAX_SLOTS;
-use super::entry::{ENTRY_BYTES, encode_long};
 use super::format::{fs_info, parse_fs_info};
 use super::geometry::FIRST_CLUSTER;
 use super::read::{COPY_BYTES, dir_entries, path_parts};
 use super::search::{FreeSpace, find_run, find_scattered, free_space};
-use super::{
-    Entry, Fat32, FatError, FormatOptions, LongName, Run, ShortName, SlotCursor, Stamp, attribute, check, format_card,
-};
+use super::{Entry, Fat32, FatError, FormatOptions, LongName, Run, ShortName, Stamp, attribute, check, format_card};
 use crate::block::{BlockDevice, Overlay, SECTOR, read_sector};
 use std::io::{self, Read};
 
@@ -42,8 +38,8 @@ pub struct Added {
 /// before they are written when the card existed before.
 #[derive(Debug)]
 pub struct CardWriter<D> {
-    dev: Overlay<D>,
-    fat: Fat32,
+    pub(super) dev: Overlay<D>,
+    pub(super) fat: Fat32,
     /// Where the next file is tried first.
     hint: u32,
     free: u32,
@@ -237,7 +233,7 @@ impl<D: BlockDevice> CardWriter<D> {
         ShortName::for_name(name, &|short| entries.iter().any(|e| e.short == *short))
     }
 
-    fn allocate(&mut self, path: &str, clusters: u32, layout: Layout) -> Result<Vec<Run>, FatError> {
+    pub(super) fn allocate(&mut self, path: &str, clusters: u32, layout: Layout) -> Result<Vec<Run>, FatError> {
         if clusters == 0 {
             return Ok(Vec::new());
         }
@@ -299,7 +295,7 @@ impl<D: BlockDevice> CardWriter<D> {
     }
 
     /// Writes the chain of these runs into the FATs.
-    fn link(&mut self, runs: &[Run]) -> Result<(), FatError> {
+    pub(super) fn link(&mut self, runs: &[Run]) -> Result<(), FatError> {
         let after = runs.iter().skip(1).map(|r| r.first).chain([END_MARK]);
         for (run, after) in runs.iter().zip(after) {
             let last = run.first + run.count - 1;
@@ -318,7 +314,7 @@ impl<D: BlockDevice> CardWriter<D> {
     }
 
     /// Sets the FAT entries of a run, a sector at a time, in every copy that is kept.
-    fn set_entries(&mut self, run: Run, value: impl Fn(u32) -> u32) -> Result<(), FatError> {
+    pub(super) fn set_entries(&mut self, run: Run, value: impl Fn(u32) -> u32) -> Result<(), FatError> {
         let end = run.first + run.count;
         let mut cluster = run.first;
         while cluster < end {
@@ -339,95 +335,10 @@ impl<D: BlockDevice> CardWriter<D> {
     }
 
     /// Fills a cluster with zeros.
-    fn blank(&mut self, cluster: u32) -> Result<(), FatError> {
+    pub(super) fn blank(&mut self, cluster: u32) -> Result<(), FatError> {
         if let Some(lba) = self.fat.cluster_lba(cluster) {
             self.dev.write(lba, &vec![0; self.fat.cluster_bytes() as usize])?;
         }
         Ok(())
     }
-
-    /// Writes an entry with its long name into a folder, which grows if need be.
-    fn enter(&mut self, folder: u32, entry: &Entry, path: &str) -> Result<(), FatError> {
-        let mut raw = entry.long.as_ref().map_or_else(Vec::new, |l| encode_long(&l.0, &entry.short));
-        raw.push(entry.encode());
-        let mut places = self.find_places(folder, raw.len())?;
-        if let Places::Grow { last_cluster, seen } = places {
-            self.grow(last_cluster, seen, raw.len(), path)?;
-            places = self.find_places(folder, raw.len())?;
-        }
-        let Places::Found { slots, terminator } = places else {
-            return Err(FatError::Interrupted);
-        };
-        for (slot, bytes) in slots.iter().zip(&raw) {
-            self.write_slot(*slot, bytes)?;
-        }
-        match terminator {
-            Some(slot) => self.write_slot(slot, &[0; ENTRY_BYTES]),
-            None => Ok(()),
-        }
-    }
-
-    fn write_slot(&mut self, (lba, at): (u32, u16), bytes: &[u8; ENTRY_BYTES]) -> Result<(), FatError> {
-        let mut sector = read_sector(&mut self.dev, lba)?;
-        if let Some(place) = sector.get_mut(usize::from(at)..usize::from(at) + ENTRY_BYTES) {
-            place.copy_from_slice(bytes);
-        }
-        self.dev.write(lba, &sector)?;
-        Ok(())
-    }
-
-    /// Looks for `count` free places in a row.
-    fn find_places(&mut self, folder: u32, count: usize) -> Result<Places, FatError> {
-        let mut cursor = SlotCursor::new(self.fat, folder);
-        let mut slots = Vec::new();
-        let (mut past_end, mut seen, mut last_cluster) = (false, 0, folder);
-        while let Some(slot) = cursor.next(&mut self.dev)? {
-            (seen, last_cluster) = (seen + 1, slot.cluster);
-            past_end |= slot.is_end();
-            if past_end && slots.len() == count {
-                // What follows the end may be anything: the place after the new entries has to say "end".
-                return Ok(Places::Found { slots, terminator: Some(slot.location) });
-            }
-            if past_end || slot.is_deleted() {
-                slots.push(slot.location);
-            } else {
-                slots.clear();
-            }
-            if !past_end && slots.len() == count {
-                return Ok(Places::Found { slots, terminator: None });
-            }
-        }
-        Ok(if slots.len() == count {
-            Places::Found { slots, terminator: None }
-        } else {
-            Places::Grow { last_cluster, seen }
-        })
-    }
-
-    /// Adds clusters to a folder, enough for `count` more places.
-    fn grow(&mut self, last: u32, seen: u32, count: usize, path: &str) -> Result<(), FatError> {
-        let bytes = u32::try_from(count * ENTRY_BYTES).unwrap_or(u32::MAX);
-        let clusters = bytes.div_ceil(self.fat.cluster_bytes());
-        let added = u64::from(clusters) * u64::from(self.fat.cluster_bytes()) / ENTRY_BYTES as u64;
-        if u64::from(seen) + added > u64::from(MAX_SLOTS) {
-            let folder = path.rsplit_once('/').map_or("/", |(f, _)| if f.is_empty() { "/" } else { f });
-            return Err(FatError::DirectoryFull { path: folder.to_owned() });
-        }
-        let mut end = last;
-        for _ in 0..clusters {
-            let runs = self.allocate(path, 1, Layout::Contiguous)?;
-            self.link(&runs)?;
-            for run in runs {
-                self.blank(run.first)?;
-                self.set_entries(Run { first: end, count: 1 }, |_| run.first)?;
-                end = run.first;
-            }
-        }
-        Ok(())
-    }
-}
-
-enum Places {
-    Found { slots: Vec<(u32, u16)>, terminator: Option<(u32, u16)> },
-    Grow { last_cluster: u32, seen: u32 },
 }
