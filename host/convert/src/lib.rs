@@ -26,6 +26,7 @@ mod image;
 pub mod model;
 mod notes;
 mod options;
+mod pieces;
 mod plan;
 mod policy;
 mod vocab;
