@@ -296,7 +296,7 @@ fn later_turns_get_no_space_unless_the_reference_is_asked_for() {
 
 #[test]
 fn bytes_without_an_entry_are_found_or_counted() {
-    let mut vocabulary = Vocabulary::new(TokenizerKind::Bpe, &["?", "a", "b", "\r", "e", "'"]);
+    let mut vocabulary = Vocabulary::new(TokenizerKind::Bpe, &["?", "a", "b", "\r", "e", "'", ""]);
     vocabulary.index.retain(|&id| id != 3);
     let image = vocabulary.image();
     let run = |text: &str, rules| {
@@ -306,6 +306,11 @@ fn bytes_without_an_entry_are_found_or_counted() {
     assert_eq!(run("a\rb", Rules::REFERENCE), (vec![1, 2], 1));
     assert_eq!(run("a\rb", Rules::REAL), (vec![1, 3, 2], 0));
     assert_eq!(run("a\x01b\x01", Rules::REAL), (vec![1, 0, 2, 0], 2));
+    vocabulary.unknown = 6;
+    let known = vocabulary.image();
+    assert_eq!(ids(&known, "a\x01b", Place::First, Rules::REAL), [1, 6, 2]);
+    let letters = Vocabulary::new(TokenizerKind::Bpe, &["A", "B"]).image();
+    assert_eq!(ids(&letters, "B x", Place::First, Rules::REAL), [1]);
     assert_eq!(run("é’", Rules::REFERENCE), (vec![0, 0], 0));
     assert_eq!(run("é’\r", Rules::TYPED), (vec![4, 5, 3], 0));
     assert_eq!(run("é", Rules { keep_bytes: false, ..Rules::REAL }), (vec![], 2));

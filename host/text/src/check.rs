@@ -229,7 +229,7 @@ fn imitation<M: ReadMemory + ?Sized>(
         ascii_pieces: has(Cause::NonAscii),
         drop_bytes: has(Cause::MissingBytes) && !rules.keep_bytes,
         missing: (has(Cause::MissingBytes) && block.kind == TokenizerKind::Bpe)
-            .then(|| Some(block.unknown).filter(|&id| rules.keep_bytes && id != NO_TOKEN)),
+            .then(|| tables.substitute().ok().flatten().filter(|_| rules.keep_bytes)),
         words: has(Cause::Words) && !rules.true_words,
         no_added: has(Cause::AddedTokens),
         no_normal_form: has(Cause::NonAscii),

@@ -9,7 +9,9 @@ use std::collections::HashMap;
 
 use images::{Image, Vocabulary};
 use ssnail_gguf::{Vocab, token_type};
-use ssnail_shared::header::{NO_TOKEN, TOKENIZER_LOWERCASE, TOKENIZER_WIDE, TokenizerKind};
+use ssnail_shared::header::{Header, NO_TOKEN, TOKENIZER_LOWERCASE, TOKENIZER_WIDE, TokenizerKind};
+use ssnail_shared::map::{HEADER_LEN, PAYLOAD};
+use ssnail_shared::mem::SliceMemory;
 use ssnail_shared::tokenizer::{Rules, Split, Tables};
 use ssnail_text::check::{Cause, Report, check};
 use ssnail_text::{Kind, Model, Tokenizer};
@@ -185,6 +187,29 @@ fn agrees_on_ascii(file: &str, split: Split) {
     println!("{file}: {} tokens, {:.2} probes for each", total.tokens, total.probes_per_token());
     let report = check(&mut tables, &tokenizer, &text, Rules::REAL).unwrap();
     assert_eq!(report.differences, []);
+}
+
+#[test]
+fn converted_models_agree_on_ascii() {
+    let Some(inputs) = common::data("vocab/ascii.inp") else { return };
+    let text = String::from_utf8(inputs).unwrap();
+    for name in ["stories260K-Q4_0", "paraphrase-MiniLM-L3-v2-v3400-Q4_0", "gpt-nano-sort-F32"] {
+        let Some(gguf) = common::gguf(&format!("models/{name}.gguf")) else { return };
+        let tokenizer = Tokenizer::from_gguf(&gguf).unwrap();
+        let plan = ssnail_convert::plan(&gguf, &ssnail_convert::Options::default()).unwrap();
+        let mut image = Vec::new();
+        plan.write(&mut image, &mut |_, _| ()).unwrap();
+        let payload = image.split_off(HEADER_LEN as usize);
+        let header = Header::parse(image[..].try_into().unwrap()).unwrap();
+        let memory = SliceMemory::new(PAYLOAD, payload);
+        let mut tables = Tables::open(&memory, &header).unwrap();
+        let report = check(&mut tables, &tokenizer, &text, Rules::REAL).unwrap();
+        assert!(report.lines > 600 && report.differences.is_empty(), "{name}: {:?}", report.causes());
+        // The underscore is a letter to the reference tools, and in every second line of this text.
+        let reference = check(&mut tables, &tokenizer, &text, Rules::REFERENCE).unwrap();
+        let wanted: &[Cause] = if tokenizer.model() == Model::WordPiece { &[Cause::Words] } else { &[] };
+        assert_eq!(causes(&reference), wanted, "{name}");
+    }
 }
 
 #[test]

@@ -162,8 +162,8 @@ fn unit<M: ReadMemory + ?Sized, S: Scratch + ?Sized>(
         }
         if token.is_none() {
             out.lost += 1;
-            if rules.keep_bytes && tables.block().unknown != NO_TOKEN {
-                token = Some(tables.block().unknown);
+            if rules.keep_bytes {
+                token = tables.substitute()?;
             }
         }
         if let Some(id) = token {

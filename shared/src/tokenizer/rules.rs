@@ -40,7 +40,8 @@ pub struct Rules {
     /// Characters outside ASCII.
     pub non_ascii: NonAscii,
     /// Bytes without an entry in the byte table (carriage return and the other controls in BPE) are searched for among
-    /// the first pieces, and are the unknown token where there is none; otherwise they are dropped.
+    /// the first pieces, and become the unknown token or `?` where there is none ([`super::Tables::substitute`]);
+    /// otherwise they are dropped.
     pub keep_bytes: bool,
     /// GPT-2's rule is the true one: `\n\n` before a word is two chunks.
     pub true_split: bool,

@@ -186,6 +186,19 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
         Ok(Some(id))
     }
 
+    /// The token that stands for a byte that no token has: the unknown token, if it is one (images of vocabularies without
+    /// one name token 0, which then is ordinary text), otherwise the question mark, if there is one.
+    ///
+    /// # Errors
+    /// A damaged table.
+    pub fn substitute(&self) -> Result<Option<u32>, Error> {
+        let unknown = self.block.unknown;
+        if unknown != NO_TOKEN && self.piece_len(unknown)? == 0 {
+            return Ok(Some(unknown));
+        }
+        self.byte_token(b'?')
+    }
+
     /// The first of the tokens whose piece is this one byte: what the byte table leaves out. Byte-level vocabularies
     /// begin with their bytes, so [`BYTES_WITHIN`] tokens are looked at, and those once for a byte that none has.
     pub(super) fn search_byte(&mut self, byte: u8) -> Result<Option<u32>, Error> {
