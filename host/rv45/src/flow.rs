@@ -1,5 +1,6 @@
 //! Data flow inside one function: control-flow graph, byte-wise liveness, known bytes.
 
+pub mod frames;
 pub mod known;
 pub mod link_register;
 pub mod live;

@@ -225,6 +225,7 @@ impl Front<'_> {
                 line.label = self.labels.get(&line.addr).copied();
             }
             crate::flow::link_register::erase(function);
+            crate::flow::frames::merge(function);
         }
         let pointers: Vec<CodePointer> =
             pointers.into_iter().map(|(addr, target)| CodePointer { addr, target: self.label(target) }).collect();
@@ -517,13 +518,13 @@ impl Reader<'_, '_> {
         let name = name.or_else(|| self.front.bounds.get(&target).map(|b| b.1.clone()));
         if let Some(n) = name.as_deref().and_then(|n| n.strip_prefix("__riscv_save_")).and_then(|n| n.parse().ok()) {
             return match link {
-                Reg::T0 => Ok(Ir::Save { n }),
+                Reg::T0 => Ok(Ir::Save { n, extra: 0 }),
                 _ => Err(self.control(addr, "__riscv_save called with an unusual link register")),
             };
         }
         if let Some(n) = name.as_deref().and_then(|n| n.strip_prefix("__riscv_restore_")).and_then(|n| n.parse().ok()) {
             return match link {
-                Reg::ZERO => Ok(Ir::Restore { n }),
+                Reg::ZERO => Ok(Ir::Restore { n, extra: 0 }),
                 _ => Err(self.control(addr, "__riscv_restore called instead of jumped to")),
             };
         }

@@ -79,10 +79,14 @@ pub enum Ir {
     /// Prologue: makes a frame and saves s0..s(n-1).
     Save {
         n: u8,
+        /// Bytes by which sp moves further.
+        extra: u8,
     },
     /// Epilogue: undoes `Save` and returns.
     Restore {
         n: u8,
+        /// Bytes by which sp moves further.
+        extra: u8,
     },
     /// Request to whoever runs the program.
     Ecall,

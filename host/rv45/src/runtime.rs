@@ -112,12 +112,12 @@ fn constants() -> Vec<(String, i64)> {
 fn family(name: &str, symbols: &mut Symbols) -> Option<Vec<Item>> {
     let mut b = Builder::default();
     b.label(symbols.named(name));
-    if let Some(n) = name.strip_prefix("rv_save_").and_then(|n| n.parse::<u8>().ok()).filter(|&n| n <= 12) {
-        b.imm(M::LDA, frame_size(n));
+    if let Some((n, extra)) = frame(name, "rv_save_") {
+        b.imm(M::LDA, frame_size(n).saturating_add(extra));
         b.imm(M::LDX, 2 * (12 - n));
         b.jmp(symbols.named("rv_save"));
-    } else if let Some(n) = name.strip_prefix("rv_restore_").and_then(|n| n.parse::<u8>().ok()).filter(|&n| n <= 12) {
-        b.imm(M::LDA, frame_size(n));
+    } else if let Some((n, extra)) = frame(name, "rv_restore_") {
+        b.imm(M::LDA, frame_size(n).saturating_add(extra));
         b.imm(M::LDX, 44u8.wrapping_sub(4 * n));
         b.jmp(symbols.named("rv_restore"));
     } else {
@@ -136,7 +136,13 @@ fn family(name: &str, symbols: &mut Symbols) -> Option<Vec<Item>> {
     Some(b.items)
 }
 
+/// Registers and further bytes in the name of a save or restore routine.
+fn frame(name: &str, prefix: &str) -> Option<(u8, u8)> {
+    let (n, extra) = name.strip_prefix(prefix)?.split_once('_')?;
+    Some((n.parse().ok().filter(|&n| n <= 12)?, extra.parse().ok()?))
+}
+
 /// Bytes by which the save routine moves sp: part of LLVM's frame layout.
-fn frame_size(n: u8) -> u8 {
+pub fn frame_size(n: u8) -> u8 {
     (4 * (n + 1)).next_multiple_of(16)
 }

@@ -35,3 +35,16 @@ fn hello() {
 fn selftest() {
     agree("selftest", 400_000_000);
 }
+
+#[test]
+fn bench() {
+    agree("bench", 100_000_000);
+    let Some(file) = common::program("bench") else { return };
+    let program = link(&file, &Options::default()).unwrap();
+    let names = ["bench_search", "bench_dot_i8", "bench_dot_f32", "bench_fnv", "bench_crc", "bench_decimal"];
+    let cycles = common::profile(&program, &names, 100_000_000);
+    let units = [10, 256, 64, 1024, 512, 10];
+    for ((name, cycles), unit) in names.iter().zip(&cycles).zip(units) {
+        println!("{name}: {cycles} cycles, {} a unit", cycles / unit);
+    }
+}

@@ -91,8 +91,8 @@ pub fn before(op: &Ir, live: Bytes, callees: &Callees) -> Bytes {
         Ir::CallReg { reg } => (live & PRESERVED) | ARGUMENTS | all(reg) | all(Reg::SP),
         Ir::JumpReg { reg } => live | exit | ARGUMENTS | all(reg),
         Ir::Ret => exit,
-        Ir::Save { n } => live | saved_registers(n) | all(Reg::SP),
-        Ir::Restore { n } => exit & !saved_registers(n),
+        Ir::Save { n, .. } => live | saved_registers(n) | all(Reg::SP),
+        Ir::Restore { n, .. } => exit & !saved_registers(n),
         Ir::Ecall => live & !all(Reg::A0) | regs([10, 11, 12, 13, 14, 15, 16, 17]),
         Ir::Halt => 0,
     }

@@ -29,7 +29,7 @@ pub fn load_constant(cx: &mut Context<'_>, rd: Reg, value: u32) {
     distinct.sort_unstable();
     distinct.dedup();
     // Two bytes a value and a store, against LDQ constant; STQ.
-    if 2 * (stores + distinct.len()) > if cx.style == Mode::Speed { 12 } else { 10 } {
+    if 2 * (stores + distinct.len()) > if cx.style == Mode::Speed { 12 } else { 8 } {
         cx.ldq_const(value);
         cx.stq(rd);
         return;
@@ -333,13 +333,23 @@ fn logic(cx: &mut Context<'_>, op: AluOp, rd: Reg, a: Reg, b: Src) {
         .iter()
         .map(|&(i, r)| match r {
             ByteResult::Constant(v) if cx.peepholes.tracking && cx.known_byte(rd, i) == Some(v) => 0,
-            ByteResult::Constant(_) => 3,
+            ByteResult::Constant(_) => 2,
             ByteResult::OfA if rd == a => 0,
             ByteResult::OfB if b == Src::Reg(rd) => 0,
             ByteResult::OfA | ByteResult::OfB => 4,
             ByteResult::Both => 6,
         })
         .sum();
+    let mut constants: Vec<u8> = plan
+        .iter()
+        .filter_map(|&(i, r)| match r {
+            ByteResult::Constant(v) if !(cx.peepholes.tracking && cx.known_byte(rd, i) == Some(v)) => Some(v),
+            _ => None,
+        })
+        .collect();
+    constants.sort_unstable();
+    constants.dedup();
+    let cost = cost + 2 * constants.len() as u32;
     if let Src::Imm(k @ (0..=255 | 0xFFFF_FF00..)) = b
         && wanted == 15
         && matches!((op, k >> 8), (AluOp::Or | AluOp::Xor, 0) | (AluOp::And, 0xFF_FFFF))

@@ -37,8 +37,10 @@ fn equality(cx: &mut Context<'_>, op: BranchOp, a: Reg, b: Reg, target: Label) {
     let constant = cx.known(b).filter(|_| cx.peepholes.constants || b == Reg::ZERO);
     if constant == Some(0) {
         if cx.peepholes.constants && cx.zero_from(a, 1) {
-            cx.load_flags(Byte::A, Context::byte(a, 0));
-        } else {
+            if !cx.flags_show(&[M::INC, M::DEC], Context::byte(a, 0)) {
+                cx.load_flags(Byte::A, Context::byte(a, 0));
+            }
+        } else if !cx.flags_show(&[M::INQ, M::DEQ, M::LDQ], Context::byte(a, 0)) {
             cx.ldq_flags(a);
         }
     } else if cx.peepholes.constants

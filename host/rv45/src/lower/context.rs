@@ -2,7 +2,7 @@
 
 use super::cells::{cell, register_at};
 use super::{Peepholes, Pool};
-use crate::asm::{Builder, Inst, Item, Label, Mnemonic, Mode as AddrMode, Operand, Symbols};
+use crate::asm::{Builder, Item, Label, Mnemonic, Mode as AddrMode, Operand, Symbols};
 use crate::flow::known::{self, Values};
 use crate::flow::{Bytes, mask_of};
 use crate::ir::Ir;
@@ -332,15 +332,13 @@ impl<'a> Context<'a> {
         if self.q_holds(r) {
             return;
         }
-        if self.peepholes.constants {
-            if let Some(value) = self.known(r) {
-                self.ldq_const(value);
-                let at = cell(r);
-                for i in 0..4 {
-                    self.held[i].cells |= 1 << (usize::from(at) + i);
-                }
-                return;
+        if let Some(value) = self.known(r).filter(|_| self.peepholes.constants) {
+            self.ldq_const(value);
+            let at = cell(r);
+            for i in 0..4 {
+                self.held[i].cells |= 1 << (usize::from(at) + i);
             }
+            return;
         }
         self.ldq_flags(r);
     }
@@ -461,11 +459,16 @@ impl<'a> Context<'a> {
         self.out.inst(m, mode, operand);
     }
 
-    /// The last instruction emitted.
-    pub fn last(&self) -> Option<&Inst> {
-        self.out.items.iter().rev().find_map(|item| match item {
-            Item::Inst(inst) => Some(inst),
-            _ => None,
-        })
+    /// True when the last thing emitted is one of `list` on the base-page cell `offset`, so that N
+    /// and Z are those of the cell.
+    pub fn flags_show(&self, list: &[M], offset: u8) -> bool {
+        let last = self.out.items.iter().rev().find(|item| !matches!(item, Item::Note(_)));
+        match last {
+            Some(Item::Inst(inst)) if self.peepholes.tracking => {
+                let (mnemonic, mode, ..) = inst.describe();
+                mode == AddrMode::BasePage && list.contains(&mnemonic) && inst.operand == Operand::Byte(offset)
+            }
+            _ => false,
+        }
     }
 }

@@ -15,8 +15,8 @@ pub fn control(cx: &mut Context<'_>, op: &Ir) {
         Ir::CallReg { reg } => indirect(cx, M::JSR, reg),
         Ir::JumpReg { reg } => indirect(cx, M::JMP, reg),
         Ir::Ret => cx.out.imp(M::RTS),
-        Ir::Save { n } => named(cx, M::JSR, &format!("rv_save_{n}")),
-        Ir::Restore { n } => named(cx, M::JMP, &format!("rv_restore_{n}")),
+        Ir::Save { n, extra } => named(cx, M::JSR, &format!("rv_save_{n}_{extra}")),
+        Ir::Restore { n, extra } => named(cx, M::JMP, &format!("rv_restore_{n}_{extra}")),
         Ir::Ecall => named(cx, M::JSR, "rv_ecall"),
         Ir::Halt => named(cx, M::JMP, "rv_halt"),
         _ => {}

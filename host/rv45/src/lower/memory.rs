@@ -85,6 +85,12 @@ pub fn load(cx: &mut Context<'_>, width: Width, rd: Reg, base: Reg, offset: i32)
         }
         Width::HalfUnsigned | Width::Half => {
             halfword(cx, at, z);
+            if width == Width::HalfUnsigned && wanted > 7 && !(cx.zero_from(rd, 2) && cx.peepholes.tracking) {
+                // Leaves the whole value in Q.
+                cx.load_imm(Byte::Y, 0);
+                cx.load_imm(Byte::Z, 0);
+                return cx.stq(rd);
+            }
             cx.store(Byte::A, Context::byte(rd, 0));
             cx.store(Byte::X, Context::byte(rd, 1));
             if width == Width::HalfUnsigned {
@@ -144,7 +150,7 @@ fn store_word(cx: &mut Context<'_>, src: Reg, base: Reg, offset: i32) {
         cx.push(M::STQ, AddrMode::FlatQ, Operand::Byte(cell(base)));
         return;
     }
-    if uniform && (0..=252).contains(&offset) {
+    if uniform && cx.style == Mode::Speed && (0..=252).contains(&offset) {
         return store_bytes(cx, src, base, offset as u8);
     }
     if cx.style == Mode::Size && (0..=252).contains(&offset) {

@@ -120,3 +120,29 @@ pub fn emulate(program: &Program, limit: u64) -> (Outcome, u64) {
     let outcome = Outcome { output: String::from_utf8_lossy(&output).into_owned(), exit: machine.read_flat(EXIT) };
     (outcome, cycles)
 }
+
+/// Cycles of the first call of each function, by name, with all that it calls.
+pub fn profile(program: &Program, names: &[&str], limit: u64) -> Vec<u64> {
+    let mut machine = Machine::new(Model::R3);
+    machine.load_prg(&program.prg).unwrap();
+    names
+        .iter()
+        .map(|name| {
+            let entry = program.map.address(name).unwrap_or_else(|| panic!("no {name} in the map"));
+            while machine.cpu.pc != entry {
+                machine.step();
+                assert!(machine.board.cycles < limit, "{name} is not reached");
+            }
+            let start = machine.board.cycles;
+            let (low, high) = (machine.cpu.pull(&mut machine.board), machine.cpu.pull(&mut machine.board));
+            machine.cpu.push(&mut machine.board, high);
+            machine.cpu.push(&mut machine.board, low);
+            let back = u16::from_le_bytes([low, high]).wrapping_add(1);
+            while machine.cpu.pc != back {
+                machine.step();
+                assert!(machine.board.cycles < limit, "{name} does not return");
+            }
+            machine.board.cycles - start
+        })
+        .collect()
+}
