@@ -1,7 +1,7 @@
 //! The command line: one variant per subcommand, each with its own module in [`crate::commands`].
 
 use crate::commands::{
-    card, chat, completions, convert, disasm, disk, embed, fetch, findmodels, info, run, tokcheck, tokenize,
+    card, chat, completions, convert, disasm, disk, embed, fetch, findmodels, info, m65, run, tokcheck, tokenize,
 };
 use crate::exit::Outcome;
 use clap::{Parser, Subcommand};
@@ -50,6 +50,8 @@ pub enum Command {
     Findmodels(findmodels::Args),
     /// Download a model
     Fetch(fetch::Args),
+    /// Run a MEGA65 program on an emulated machine
+    M65(m65::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -73,6 +75,7 @@ impl Command {
             Self::Card(args) => card::run(args),
             Self::Findmodels(args) => findmodels::run(args),
             Self::Fetch(args) => fetch::run(args),
+            Self::M65(args) => m65::run(args),
             Self::Completions(args) => completions::run(args),
         }
     }

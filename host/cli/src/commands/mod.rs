@@ -13,6 +13,7 @@ pub mod embed;
 pub mod fetch;
 pub mod findmodels;
 pub mod info;
+pub mod m65;
 pub mod run;
 pub mod tokcheck;
 pub mod tokenize;

@@ -8,11 +8,13 @@ mod address;
 mod alu;
 mod bus;
 mod control;
+mod disassemble;
 mod execute;
 pub mod opcodes;
 mod quad;
 
 pub use bus::{Bus, FlatBus, Hazard, Mapping};
+pub use disassemble::disassemble;
 
 /// Bits of a flat address that count.
 pub const FLAT_MASK: u32 = 0x0fff_ffff;
