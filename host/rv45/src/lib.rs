@@ -1,6 +1,7 @@
 //! RV32IM to 45GS02: translator, assembler, linker, PRG writer.
 
 pub mod asm;
+pub mod chain;
 pub mod command;
 pub mod elf;
 pub mod flow;

@@ -6,6 +6,7 @@ mod payload;
 mod start;
 
 use crate::asm::{Item, Label, Layout, LayoutError, Mnemonic, Mode, Sequence, Symbols, TextError};
+use crate::chain;
 use crate::elf::{Elf, ElfError};
 use crate::flow::live::Callees;
 use crate::front::{self, FrontError, Source};
@@ -172,12 +173,16 @@ pub fn link_source(
 ) -> Result<Program, LinkError> {
     let mut pool = Pool::default();
     let mut pieces = translate(source.functions, options, symbols, &mut pool)?;
+    pieces.iter_mut().for_each(|p| chain::tail_calls(p, symbols));
     let shared = share(&mut pieces, options, symbols);
     pieces.extend(shared);
+    pieces.iter_mut().for_each(|p| chain::tail_calls(p, symbols));
+    chain::aliases(&mut pieces, &|p| p.name.starts_with("rv_shared_"));
     let halt = symbols.named("rv_halt");
     let begin = start::code(source.entry, halt, options, symbols);
     let pointers: Vec<Label> = source.pointers.iter().map(|p| p.target).collect();
     add_runtime(&mut pieces, &begin, &pointers, runtime, symbols)?;
+    let mut pieces = chain::order(pieces);
     let constants = constants::place(&mut pieces, &pool);
 
     let data = payload::check(source.data, options)?;
