@@ -3,9 +3,11 @@
 mod constants;
 pub mod map;
 mod payload;
+pub mod regions;
 mod start;
+mod thunks;
 
-use crate::asm::{Item, Label, Layout, LayoutError, Mnemonic, Mode, Sequence, Symbols, TextError};
+use crate::asm::{Item, Label, LayoutError, Mnemonic, Mode, Symbols, TextError};
 use crate::chain;
 use crate::elf::{Elf, ElfError};
 use crate::flow::live::Callees;
@@ -33,6 +35,11 @@ pub struct Options {
     /// Panics go to the routine `rv_panic` (an endless loop unless [`Options::assembly`] has another)
     /// instead of the panic handler; messages and their formatting vanish.
     pub abort_on_panic: bool,
+    /// Overlays become files of their own, which the program loads before it calls into them, instead
+    /// of being moved to their place from the PRG.
+    pub overlay_files: bool,
+    /// End of the code in main memory; what does not fit goes to $E000 up.
+    pub main_end: u16,
     /// Share repeated sequences.
     pub outline: bool,
     /// Functions (by part of their name) that are kept fast whatever their section says.
@@ -54,6 +61,8 @@ impl Default for Options {
             entry: "main".into(),
             peepholes: Peepholes::ALL,
             abort_on_panic: false,
+            overlay_files: false,
+            main_end: MAIN_END,
             outline: true,
             hot: Vec::new(),
             cold: Vec::new(),
@@ -126,6 +135,8 @@ pub struct Piece {
     pub placement: Placement,
     /// Bytes in the ELF, 0 for hand-written routines.
     pub source_bytes: u32,
+    /// False for what must stay in main memory.
+    pub movable: bool,
     /// Its code.
     pub items: Vec<Item>,
 }
@@ -143,6 +154,8 @@ pub struct Program {
     pub map: map::Map,
     /// Source and result side by side.
     pub listing: String,
+    /// Overlays that are not in the PRG: number, address in chip RAM, bytes.
+    pub overlays: Vec<(u8, u32, Vec<u8>)>,
 }
 
 /// Translates the linked ELF in `file`.
@@ -172,7 +185,9 @@ pub fn link_source(
     options: &Options,
 ) -> Result<Program, LinkError> {
     let mut pool = Pool::default();
+    let mut pointers = source.pointers;
     let mut pieces = translate(source.functions, options, symbols, &mut pool)?;
+    thunks::insert(&mut pieces, &mut pointers, symbols);
     pieces.iter_mut().for_each(|p| chain::tail_calls(p, symbols));
     let shared = share(&mut pieces, options, symbols);
     pieces.extend(shared);
@@ -180,40 +195,52 @@ pub fn link_source(
     chain::aliases(&mut pieces, &|p| p.name.starts_with("rv_shared_"));
     let halt = symbols.named("rv_halt");
     let begin = start::code(source.entry, halt, options, symbols);
-    let pointers: Vec<Label> = source.pointers.iter().map(|p| p.target).collect();
-    add_runtime(&mut pieces, &begin, &pointers, runtime, symbols)?;
-    let mut pieces = chain::order(pieces);
+    let targets: Vec<Label> = pointers.iter().map(|p| p.target).collect();
+    add_runtime(&mut pieces, &begin, &targets, runtime, symbols)?;
     let constants = constants::place(&mut pieces, &pool);
 
     let data = payload::check(source.data, options)?;
-    let table = payload::table(&data, symbols);
-    let tail = [constants.absolute_items.clone(), constants.image_items(symbols), table.items.clone()].concat();
-    let mut sequences = vec![Sequence { start: Some(LOAD), items: &begin }];
-    sequences.extend(pieces.iter().map(|p| Sequence { start: None, items: &p.items }));
-    sequences.push(Sequence { start: None, items: &tail });
-    let layout = Layout::new(&sequences, symbols)?;
-    let mut image = layout.encode(0, &begin, symbols)?;
-    for (i, piece) in pieces.iter().enumerate() {
-        image.extend(layout.encode(i + 1, &piece.items, symbols)?);
+    // The DMA list's size must be known before the code's, so it has a job for everything there may be.
+    let overlays: Vec<u8> = overlay_numbers(&pieces);
+    let table = payload::Table::new(&data, &overlays, symbols);
+    let tail = [constants.absolute_items.clone(), constants.image_items(symbols), table.items()].concat();
+    let tail = Piece {
+        name: "constants and the start-up's table".into(),
+        placement: Placement::Normal,
+        source_bytes: 0,
+        movable: false,
+        items: tail,
+    };
+    let placed = regions::place(pieces, &begin, tail, &data, options.main_end.min(MAIN_END), symbols)?;
+    let map = map::Map::new(&placed.pieces, &placed.layout, &data);
+    let mut image = placed.main;
+    let start = u32::from(LOAD) + image.len() as u32;
+    let mut payload = payload::Payload { data: payload::bytes(&data, &pointers, &placed.layout), ..Default::default() };
+    payload.high = placed.high;
+    let mut files = Vec::new();
+    if options.overlay_files {
+        files.extend(placed.overlays.into_iter().map(|(n, bytes)| (n, regions::overlay_home(n), bytes)));
+    } else {
+        payload.overlays = placed.overlays;
     }
-    image.extend(layout.encode(pieces.len() + 1, &tail, symbols)?);
-    let map = map::Map::new(&pieces, &layout, &data, image.len());
-    let end = u32::from(LOAD) + image.len() as u32;
-    if end > u32::from(MAIN_END) {
-        return Err(map.too_large("the code", end, MAIN_END.into()));
-    }
-    let payload_bytes = payload::bytes(&data, &source.pointers, &layout);
-    payload::fill_table(&mut image, &table, end);
-    image.extend(payload_bytes);
+    let moved = table.fill(&mut payload, start, &mut image);
+    image.extend(moved);
     let end = u32::from(LOAD) + image.len() as u32;
     if end > FILE_END {
         return Err(map.too_large("the file with its initialised data", end, FILE_END));
     }
-    let address = |label| layout.address(label).unwrap_or(0);
+    let address = |label| placed.layout.address(label).unwrap_or(0);
     let start_label = symbols.named("rv_start");
-    let listing = map::listing(&pieces, &layout, symbols);
+    let listing = map::listing(&placed.pieces, &placed.layout, symbols);
     let prg = [LOAD.to_le_bytes().to_vec(), image].concat();
-    Ok(Program { prg, start: address(start_label), halt: address(halt), map, listing })
+    Ok(Program { prg, start: address(start_label), halt: address(halt), map, listing, overlays: files })
+}
+
+fn overlay_numbers(pieces: &[Piece]) -> Vec<u8> {
+    let mut list: Vec<u8> = pieces.iter().filter_map(|p| regions::overlay_number(p.placement)).collect();
+    list.sort_unstable();
+    list.dedup();
+    list
 }
 
 fn translate(
@@ -240,6 +267,7 @@ fn translate(
             name: function.name,
             placement: function.placement,
             source_bytes: function.size,
+            movable: true,
             items: out.items,
         });
     }
@@ -252,7 +280,7 @@ fn share(pieces: &mut [Piece], options: &Options, symbols: &mut Symbols) -> Vec<
         return Vec::new();
     }
     let limits = outline::Limits { bytes: 6, saving: 4 };
-    let eligible = |piece: &Piece| matches!(piece.placement, Placement::Normal | Placement::Cold);
+    let eligible = |piece: &Piece| piece.placement != Placement::Hot;
     outline::outline(pieces, &eligible, limits, symbols)
 }
 
@@ -290,7 +318,7 @@ fn add_runtime(
         }
         let items = runtime.routine(&name, symbols).ok_or(LinkError::Undefined(name.clone()))?;
         scan(&items, &mut todo);
-        pieces.push(Piece { name, placement: Placement::Normal, source_bytes: 0, items });
+        pieces.push(Piece { name, placement: Placement::Normal, source_bytes: 0, movable: false, items });
     }
     Ok(())
 }

@@ -109,7 +109,13 @@ fn round(
         if !ends {
             items.extend(Inst::new(M::RTS, Mode::Implied, Operand::None).map(Item::Inst));
         }
-        new.push(Piece { name: symbols.name(label), placement: Placement::Normal, source_bytes: 0, items });
+        new.push(Piece {
+            name: symbols.name(label),
+            placement: Placement::Normal,
+            source_bytes: 0,
+            movable: false,
+            items,
+        });
         for at in starts {
             used[at..at + length].fill(true);
             let (piece, first) = (stream.places[at].0, stream.places[at].1.items.0);

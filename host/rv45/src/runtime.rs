@@ -19,6 +19,9 @@ pub const LOG: u8 = 0xF8;
 /// The carry after the last trap.
 pub const FLAG: u8 = 0xFC;
 
+/// Number of the overlay that is mapped, 0 for none.
+pub const OVERLAY: u8 = 0xFD;
+
 /// Names that only the translator itself uses start with this.
 const OWN: &str = "rv_";
 
@@ -99,6 +102,7 @@ fn constants() -> Vec<(String, i64)> {
         ("S", cell(Reg(27))),
         ("LOG", LOG),
         ("FLAG", FLAG),
+        ("OVERLAY", OVERLAY),
     ]
     .map(|(name, value)| (name.to_string(), i64::from(value)))
     .to_vec();

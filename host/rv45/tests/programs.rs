@@ -48,3 +48,23 @@ fn bench() {
         println!("{name}: {cycles} cycles, {} a unit", cycles / unit);
     }
 }
+
+#[test]
+fn overlays() {
+    agree("overlays", 50_000_000);
+    let Some(file) = common::program("overlays") else { return };
+    let program = link(&file, &Options { overlay_files: true, ..Options::default() }).unwrap();
+    assert_eq!(program.overlays.iter().map(|o| (o.0, o.1)).collect::<Vec<_>>(), [(1, 0x1_2000), (2, 0x1_4000)]);
+}
+
+#[test]
+fn a_program_larger_than_main_memory_goes_on_above() {
+    let Some(file) = common::program("selftest") else { return };
+    let options = Options { main_end: 0x6800, ..Options::default() };
+    let program = link(&file, &options).unwrap();
+    assert!(program.map.code.iter().any(|e| e.addr >= 0xE000), "nothing was moved");
+    assert_eq!(common::emulate(&program, 400_000_000).0, common::interpret(&file));
+    let small = Options { main_end: 0x3000, ..Options::default() };
+    let error = link(&file, &small).unwrap_err().to_string();
+    assert!(error.contains("largest functions are") && error.contains("float"), "{error}");
+}

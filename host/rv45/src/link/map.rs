@@ -3,6 +3,7 @@
 use super::{LinkError, Piece};
 use crate::asm::{Item, Layout, Symbols, disasm};
 use crate::front::Data;
+use crate::ir::Placement;
 use std::fmt::{self, Write};
 
 /// A function or routine in memory.
@@ -16,6 +17,8 @@ pub struct Entry {
     pub size: u16,
     /// Bytes of RISC-V code it came from, 0 for hand-written routines.
     pub source_bytes: u32,
+    /// Where it was to lie.
+    pub placement: Placement,
     /// Cycles when every instruction is executed once and no branch is taken.
     pub cycles: u32,
 }
@@ -33,8 +36,8 @@ pub struct Map {
 
 impl Map {
     /// The map of `pieces` as they were laid out (after the start-up code).
-    pub fn new(pieces: &[Piece], layout: &Layout, data: &[Data], image: usize) -> Map {
-        let code = pieces
+    pub fn new(pieces: &[Piece], layout: &Layout, data: &[Data]) -> Map {
+        let code: Vec<Entry> = pieces
             .iter()
             .enumerate()
             .map(|(i, piece)| {
@@ -45,10 +48,13 @@ impl Map {
                     addr: start,
                     size: end.wrapping_sub(start),
                     source_bytes: piece.source_bytes,
+                    placement: piece.placement,
                     cycles,
                 }
             })
             .collect();
+        let start = usize::from(layout.spans[0].1.wrapping_sub(layout.spans[0].0));
+        let image = start + code.iter().map(|e| usize::from(e.size)).sum::<usize>();
         Map { code, data: data.iter().map(|d| (d.name.clone(), d.addr, d.size)).collect(), image }
     }
 
@@ -86,7 +92,11 @@ impl fmt::Display for Map {
         writeln!(f, "image {} bytes: translated {own}, hand-written {runtime}", self.image)?;
         writeln!(f, "addr   size  from  cycles  name")?;
         for e in &self.code {
-            writeln!(f, "${:04X} {:5} {:5} {:7}  {}", e.addr, e.size, e.source_bytes, e.cycles, e.name)?;
+            let place = match e.placement {
+                Placement::Normal => String::new(),
+                other => format!("  [{other:?}]"),
+            };
+            writeln!(f, "${:04X} {:5} {:5} {:7}  {}{place}", e.addr, e.size, e.source_bytes, e.cycles, e.name)?;
         }
         for (name, addr, size) in &self.data {
             writeln!(f, "${addr:05X} {size:5}  {name}")?;

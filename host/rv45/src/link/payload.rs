@@ -1,17 +1,15 @@
-//! Data: it lies in banks 4 and 5, is loaded behind the code, and is moved there by DMA at start.
+//! What lies elsewhere at run time than in the file: data in banks 4 and 5, code in high memory,
+//! overlays. It is loaded behind the main code and moved by DMA at start.
 
+use super::regions::{HIGH, HIGH_SIZE, overlay_home};
 use super::{LinkError, Options};
 use crate::asm::{Item, Layout, Symbols};
 use crate::front::{CodePointer, Data};
 
-/// The DMA list that start-up runs, and the places in it that hold the source addresses.
-pub struct Table {
-    /// The list.
-    pub items: Vec<Item>,
-    /// Offset from the end of the list to each source address, with the payload offset it gets.
-    sources: Vec<(usize, u32)>,
-    len: usize,
-}
+/// High code goes through here, as its place may overlap where it was loaded.
+const STAGING: u32 = 0x5_C000;
+/// Bytes of one job in the list.
+const JOB: usize = 18;
 
 /// Data sections that lie where they may.
 ///
@@ -27,57 +25,120 @@ pub fn check(data: Vec<Data>, options: &Options) -> Result<Vec<Data>, LinkError>
     Ok(data)
 }
 
-/// Enhanced DMA jobs, at most 64 KB - 1 each: copies of initialised data, fills of the rest.
-pub fn table(data: &[Data], symbols: &mut Symbols) -> Table {
-    struct Job {
-        fill: bool,
-        count: u16,
-        source: u32,
-        target: u32,
-    }
-    let mut jobs = Vec::new();
-    let mut offset = 0;
-    for d in data {
-        let copied = d.bytes.len() as u32;
-        for (from, to, fill) in [(0, copied, false), (copied, d.size.max(copied), true)] {
-            let mut at = from;
-            while at < to {
-                let count = (to - at).min(0x8000);
-                let source = if fill { 0 } else { offset + at };
-                jobs.push(Job { fill, count: count as u16, source, target: d.addr + at });
-                at += count;
-            }
-        }
-        offset += copied;
-    }
-    if jobs.is_empty() {
-        jobs.push(Job { fill: true, count: 1, source: 0, target: 0x5_FFFF });
-    }
-    let mut bytes = Vec::new();
-    let mut sources = Vec::new();
-    let last = jobs.len() - 1;
-    for (i, job) in jobs.iter().enumerate() {
-        bytes.extend([0x0B, 0x80, 0, 0x81, 0, 0]);
-        bytes.push(if job.fill { 3 } else { 0 } | if i < last { 4 } else { 0 });
-        bytes.extend(job.count.to_le_bytes());
-        if !job.fill {
-            sources.push((bytes.len(), job.source));
-        }
-        bytes.extend([0, 0, 0]);
-        bytes.extend([job.target as u8, (job.target >> 8) as u8, (job.target >> 16) as u8]);
-        bytes.extend([0, 0, 0]);
-    }
-    let len = bytes.len();
-    Table { items: vec![Item::Label(symbols.named("rv_table")), Item::Bytes(bytes)], sources, len }
+/// Where a job copies from.
+#[derive(Clone, Copy)]
+enum From {
+    /// Nothing: the target is filled with zeros.
+    Zero,
+    /// The data part of the payload.
+    Data(u32),
+    /// The code of an overlay.
+    Overlay(u8),
+    /// The high code.
+    High,
+    /// A fixed address.
+    At(u32),
 }
 
-/// Writes the source addresses into the list, which is the end of `image`; `start` is where the
-/// payload will lie.
-pub fn fill_table(image: &mut [u8], table: &Table, start: u32) {
-    let base = image.len() - table.len;
-    for &(at, offset) in &table.sources {
-        let address = start + offset;
-        image[base + at..base + at + 3].copy_from_slice(&address.to_le_bytes()[..3]);
+struct Job {
+    from: From,
+    to: u32,
+    count: u32,
+}
+
+/// The DMA list that start-up runs.
+pub struct Table {
+    jobs: Vec<Job>,
+    label: crate::asm::Label,
+}
+
+/// The contents that go behind the code.
+#[derive(Default)]
+pub struct Payload {
+    /// Initialised data.
+    pub data: Vec<u8>,
+    /// High code.
+    pub high: Vec<u8>,
+    /// Overlays that are in the file.
+    pub overlays: Vec<(u8, Vec<u8>)>,
+}
+
+impl Table {
+    /// A job for each piece of data, for each overlay and its vectors, and for high code.
+    pub fn new(data: &[Data], overlays: &[u8], symbols: &mut Symbols) -> Table {
+        let mut jobs = Vec::new();
+        let mut offset = 0;
+        for d in data {
+            let copied = d.bytes.len() as u32;
+            for (start, end, fill) in [(0, copied, false), (copied, d.size.max(copied), true)] {
+                let mut at = start;
+                while at < end {
+                    let count = (end - at).min(0x8000);
+                    let from = if fill { From::Zero } else { From::Data(offset + at) };
+                    jobs.push(Job { from, to: d.addr + at, count });
+                    at += count;
+                }
+            }
+            offset += copied;
+        }
+        for &n in overlays {
+            jobs.push(Job { from: From::Overlay(n), to: overlay_home(n), count: 0 });
+            // Interrupt vectors for the time that the overlay is mapped over them.
+            jobs.push(Job { from: From::At(0xFFFA), to: overlay_home(n) + HIGH_SIZE, count: 6 });
+        }
+        jobs.push(Job { from: From::High, to: STAGING, count: 0 });
+        jobs.push(Job { from: From::At(STAGING), to: HIGH.into(), count: 0 });
+        Table { jobs, label: symbols.named("rv_table") }
+    }
+
+    /// The list's room, filled later.
+    pub fn items(&self) -> Vec<Item> {
+        vec![Item::Label(self.label), Item::Bytes(vec![0; self.jobs.len() * JOB])]
+    }
+
+    /// Fills the list, which is the end of `image`; returns the payload, which is to lie at `start`.
+    pub fn fill(&self, payload: &mut Payload, start: u32, image: &mut [u8]) -> Vec<u8> {
+        let mut out = std::mem::take(&mut payload.data);
+        let mut overlays = Vec::new();
+        for (n, bytes) in &payload.overlays {
+            overlays.push((*n, start + out.len() as u32, bytes.len() as u32));
+            out.extend_from_slice(bytes);
+        }
+        let high = (start + out.len() as u32, payload.high.len() as u32);
+        out.extend_from_slice(&payload.high);
+        let mut jobs: Vec<(u32, u32, u32, bool)> = Vec::new();
+        for job in &self.jobs {
+            let (source, count, fill) = match job.from {
+                From::Zero => (0, job.count, true),
+                From::Data(offset) => (start + offset, job.count, false),
+                From::Overlay(n) => overlays.iter().find(|o| o.0 == n).map_or((0, 0, false), |o| (o.1, o.2, false)),
+                From::High => (high.0, high.1, false),
+                From::At(at) if job.count > 0 => (at, job.count, false),
+                From::At(at) => (at, high.1, false),
+            };
+            if count > 0 {
+                jobs.push((source, job.to, count, fill));
+            }
+        }
+        if jobs.is_empty() {
+            // Start-up runs the list in any case.
+            jobs.push((0, STAGING, 1, true));
+        }
+        let last = jobs.len() - 1;
+        let mut list = Vec::new();
+        for (i, &(source, target, count, fill)) in jobs.iter().enumerate() {
+            list.extend([0x0B, 0x80, 0, 0x81, 0, 0]);
+            list.push(if fill { 3 } else { 0 } | if i < last { 4 } else { 0 });
+            list.extend((count as u16).to_le_bytes());
+            list.extend(&source.to_le_bytes()[..3]);
+            list.extend(&target.to_le_bytes()[..3]);
+            list.extend([0, 0, 0]);
+        }
+        let base = image.len() - self.jobs.len() * JOB;
+        if let Some(room) = image.get_mut(base..base + list.len()) {
+            room.copy_from_slice(&list);
+        }
+        out
     }
 }
 

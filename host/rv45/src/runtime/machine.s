@@ -186,3 +186,22 @@
         .byte 0, 0, 0                       ; source
         .byte 0, 0, 0                       ; destination
         .byte 0, 0, 0                       ; sub-command, modulo
+
+.func rv_overlay            ; maps overlay A (1..6) at $E000, or with 0 none
+        STA OVERLAY
+        TAZ
+        BEQ .none
+        ASL A
+        ASL A
+        ASL A
+        ASL A
+        ASL A
+        CLC
+        ADC #$20            ; offset from $E000 to $12000 + 8 KB a number, in pages
+        LDZ #$80
+.none:  TAY
+        LDA #0
+        TAX
+        MAP
+        EOM
+        RTS
