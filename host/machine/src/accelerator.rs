@@ -30,11 +30,13 @@ pub struct Options {
     pub threads: usize,
     /// Most instructions in one run.
     pub max_instructions: u64,
+    /// One position after the other, see [`Machine::set_plain`].
+    pub plain: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { numerics: Numerics::Float, threads: 1, max_instructions: 50_000_000 }
+        Self { numerics: Numerics::Float, threads: 1, max_instructions: 50_000_000, plain: false }
     }
 }
 
@@ -151,7 +153,7 @@ pub struct Accelerator {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Job {
     Idle,
-    Running { instructions: u64 },
+    Running { left: u64 },
     Failed(Fault),
 }
 
@@ -186,6 +188,7 @@ impl Accelerator {
     ) -> Result<Self, ImageError> {
         let length = Memory::length_for(header.memory_needed);
         let mut machine = Machine::new(length, options.numerics, options.threads);
+        machine.set_plain(options.plain);
         image::load(&header, file, machine.memory_mut(), progress)?;
         Ok(Self { machine, header, limit: options.max_instructions, stop: Arc::default(), job: Job::Idle })
     }
@@ -386,30 +389,23 @@ impl Core for Accelerator {
     fn go(&mut self, job: u32) {
         if !matches!(self.job, Job::Running { .. }) {
             self.machine.start(job);
-            self.job = Job::Running { instructions: 0 };
+            self.job = Job::Running { left: self.limit };
         }
     }
 
     fn state(&mut self) -> CoreState {
-        while let Job::Running { instructions } = self.job {
-            self.job = match self.machine.step(&mut ()) {
-                _ if instructions >= self.limit => {
-                    Job::Failed(Fault::Limit { limit: self.limit, pc: self.machine.registers.pc })
-                }
+        if let Job::Running { mut left } = self.job {
+            self.job = match self.machine.advance(&mut left, &mut ()) {
                 Ok(Step::Halt) => Job::Idle,
-                Ok(step) => {
-                    self.job = Job::Running { instructions: instructions + 1 };
-                    if step == Step::Sync {
-                        return CoreState::Busy;
-                    }
-                    continue;
-                }
+                Ok(_) => Job::Running { left },
+                Err(Fault::Limit { pc, .. }) => Job::Failed(Fault::Limit { limit: self.limit, pc }),
                 Err(fault) => Job::Failed(fault),
             };
         }
         match self.job {
             Job::Failed(fault) => CoreState::Failed(fault.job_error().unwrap_or(JobError::Operand) as u8),
-            _ => CoreState::Idle,
+            Job::Running { .. } => CoreState::Busy,
+            Job::Idle => CoreState::Idle,
         }
     }
 }

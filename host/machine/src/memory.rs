@@ -1,6 +1,6 @@
 //! The accelerator's memory: one zeroed block from $8000000.
 
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 
 use memmap2::MmapMut;
 use ssnail_shared::map::{ADDRESS_END, MEGABYTE, MEMORY_BASE};
@@ -12,6 +12,31 @@ pub struct Memory {
     bytes: Bytes,
     /// Tells when a store changes decoded instructions.
     code: CodeWatch,
+    overlay: Overlay,
+}
+
+/// Copies of a range that stand in for it while several positions are worked on.
+#[derive(Clone, Debug, Default)]
+struct Overlay {
+    start: u32,
+    length: usize,
+    copies: Vec<u8>,
+    /// Offset of the copy in use; `None` while the memory itself is seen.
+    used: Option<usize>,
+}
+
+impl Overlay {
+    /// Where an access lies in the copy in use: `None` where it does not touch the range, `Some(None)` where only a part
+    /// of it does, which no access may.
+    fn place(&self, address: u32, length: u64) -> Option<Option<Range<usize>>> {
+        let used = self.used?;
+        let end = u64::from(self.start) + self.length as u64;
+        if length == 0 || u64::from(address) >= end || u64::from(address) + length <= u64::from(self.start) {
+            return None;
+        }
+        let from = address.checked_sub(self.start).map(|d| used + d as usize);
+        Some(from.filter(|_| u64::from(address) + length <= end).map(|from| from..from + length as usize))
+    }
 }
 
 /// Zeroed bytes from the system.
@@ -83,7 +108,11 @@ impl Memory {
     /// Memory of `length` bytes, zeroed; at most [`MAX_MEMORY`].
     #[must_use]
     pub fn new(length: u32) -> Self {
-        Self { bytes: Bytes::zeroed(length.min(MAX_MEMORY) as usize), code: CodeWatch::default() }
+        Self {
+            bytes: Bytes::zeroed(length.min(MAX_MEMORY) as usize),
+            code: CodeWatch::default(),
+            overlay: Overlay::default(),
+        }
     }
 
     /// Length for an image that needs `needed` bytes: whole megabytes, at least [`MIN_MEMORY`] (spec section 9).
@@ -113,6 +142,9 @@ impl Memory {
     /// The bytes of an access; `None` where any of them lies outside.
     #[must_use]
     pub fn slice(&self, address: u32, length: u64) -> Option<&[u8]> {
+        if let Some(place) = self.overlay.place(address, length) {
+            return self.overlay.copies.get(place?);
+        }
         let start = address.checked_sub(MEMORY_BASE)? as usize;
         let end = start.checked_add(usize::try_from(length).ok()?)?;
         self.bytes.get(start..end)
@@ -121,6 +153,9 @@ impl Memory {
     /// The bytes of an access, to be changed.
     #[must_use]
     pub fn slice_mut(&mut self, address: u32, length: u64) -> Option<&mut [u8]> {
+        if let Some(place) = self.overlay.place(address, length) {
+            return self.overlay.copies.get_mut(place?);
+        }
         let start = address.checked_sub(MEMORY_BASE)? as usize;
         let end = start.checked_add(usize::try_from(length).ok()?)?;
         if end > self.bytes.len() {
@@ -135,6 +170,23 @@ impl Memory {
 
     fn code_start(&self) -> u64 {
         u64::from(self.code.start.saturating_sub(MEMORY_BASE))
+    }
+
+    /// Makes `count` copies of a range, with any contents, for [`Memory::use_overlay`].
+    pub(crate) fn lay_over(&mut self, start: u32, length: usize, count: usize) {
+        self.overlay.start = start;
+        self.overlay.length = length;
+        self.overlay.copies.resize(length * count, 0);
+    }
+
+    /// Lets one of the copies stand in for its range.
+    pub(crate) fn use_overlay(&mut self, copy: usize) {
+        self.overlay.used = Some(copy * self.overlay.length);
+    }
+
+    /// Shows the memory itself again.
+    pub(crate) fn take_overlay_away(&mut self) {
+        self.overlay.used = None;
     }
 
     /// Watches `start..end`: the next store there is remembered for [`Memory::take_code_hit`].

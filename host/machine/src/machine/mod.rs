@@ -1,6 +1,7 @@
 //! The executor: registers, fetch and decode, and the instructions that move no data. The others are in the modules below.
 
 mod attention;
+mod batch;
 mod control;
 mod matrix;
 mod script;
@@ -19,6 +20,7 @@ use crate::kernel::engine::Engine;
 use crate::memory::Memory;
 use crate::num::quantise::Activations;
 use crate::stats::Stats;
+use batch::Lookout;
 use script::Script;
 
 /// Registers of the core.
@@ -133,6 +135,8 @@ pub struct Machine {
     input: Arc<Activations>,
     scratch: Scratch,
     written: Option<(u32, u64)>,
+    lookout: Lookout,
+    plain: bool,
 }
 
 impl Machine {
@@ -149,6 +153,8 @@ impl Machine {
             input: Arc::default(),
             scratch: Scratch::default(),
             written: None,
+            lookout: Lookout::default(),
+            plain: false,
         }
     }
 
@@ -175,9 +181,16 @@ impl Machine {
         self.numerics = numerics;
     }
 
+    /// Runs one position after the other, as the core does, if `plain`; otherwise several positions of a prompt at once
+    /// where nothing shows it.
+    pub fn set_plain(&mut self, plain: bool) {
+        self.plain = plain;
+    }
+
     /// Clears the registers and puts the program counter at `pc`.
     pub fn start(&mut self, pc: u32) {
         self.registers = Registers { pc, ..Registers::default() };
+        self.lookout.start(&self.memory, pc);
     }
 
     /// Runs to HALT, at most `limit` instructions.
@@ -185,14 +198,44 @@ impl Machine {
     /// # Errors
     /// The [`Fault`] that ended the run; [`Registers::pc`] is at its instruction.
     pub fn run(&mut self, limit: u64, hooks: &mut impl Hooks) -> Result<(), Fault> {
-        for _ in 0..limit {
-            match self.step(hooks)? {
-                Step::Done => {}
-                Step::Sync => hooks.sync(self.memory_mut()),
-                Step::Halt => return Ok(()),
+        let mut left = limit;
+        loop {
+            match self.advance(&mut left, hooks) {
+                Ok(Step::Halt) => return Ok(()),
+                Ok(_) => hooks.sync(self.memory_mut()),
+                // The limit is the run's, not what was left of it.
+                Err(Fault::Limit { pc, .. }) => return Err(Fault::Limit { limit, pc }),
+                Err(fault) => return Err(fault),
             }
         }
-        Err(Fault::Limit { limit, pc: self.registers.pc })
+    }
+
+    /// Runs to the next SYNC or HALT; `left` is how many instructions may be executed, and is counted down.
+    /// [`Hooks::sync`] is not called.
+    ///
+    /// # Errors
+    /// As [`Machine::run`].
+    pub fn advance(&mut self, left: &mut u64, hooks: &mut impl Hooks) -> Result<Step, Fault> {
+        let batching = !self.plain && !hooks.every_argmax() && !hooks.every_instruction();
+        let limit = *left;
+        loop {
+            if batching && self.lookout.waits_at(self.registers.pc) {
+                let done = self.run_batch(*left)?;
+                *left -= done;
+                if done > 0 {
+                    continue;
+                }
+            }
+            if *left == 0 {
+                return Err(Fault::Limit { limit, pc: self.registers.pc });
+            }
+            *left -= 1;
+            let step = self.step(hooks)?;
+            if step != Step::Done {
+                self.lookout.forget();
+                return Ok(step);
+            }
+        }
     }
 
     /// Executes one instruction. A SYNC is reported, [`Hooks::sync`] is not called.

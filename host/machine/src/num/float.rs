@@ -35,7 +35,7 @@ pub fn exp(x: f32) -> f32 {
     /// Adding and subtracting it rounds to an integer.
     const ROUND: f32 = 12_582_912.0;
     /// ln 2 in two parts; the first has few enough bits that its product with a small integer is exact.
-    const LN2: [f32; 2] = [0.693_359_375, -2.121_944_4e-4];
+    const LN2: [f32; 2] = [355.0 / 512.0, -2.121_944_4e-4];
     let inside = x.clamp(-87.0, 88.72);
     let n = (inside * std::f32::consts::LOG2_E + ROUND) - ROUND;
     let r = (inside - n * LN2[0]) - n * LN2[1];

@@ -1,0 +1,203 @@
+//! Several prompt positions at once.
+//!
+//! Where a loop has been proven fit for it (see [`plan`]), the positions go through its instructions side by side, each
+//! with a scratch memory of its own laid over the real one, so that a matrix is read once for all of them. What the
+//! host can see is the same as without: memory, registers and statistics at every SYNC, HALT and fault.
+
+mod plan;
+mod region;
+
+use std::sync::Arc;
+
+use ssnail_shared::isa::{GEMV_ACCUMULATE, GEMV_F16, INSTRUCTION_LEN, Instruction};
+
+use super::{Machine, Registers, Scratch};
+use crate::fault::Fault;
+use crate::kernel::Format;
+use crate::kernel::batch::{Batch, MOST, place};
+use crate::kernel::engine::Product;
+use crate::memory::Memory;
+use plan::{Kind, Plan};
+
+/// Instructions around the body in a turn of the loop: the head, ADDI and BLT, and ADDI, STR and the jump back.
+const AROUND: u64 = 6;
+/// Instructions that may follow the last position of a prompt before the host looks, generously.
+const EPILOGUE: u64 = 64;
+
+/// What is known about the script that runs.
+#[derive(Debug, Default)]
+pub(super) struct Lookout {
+    /// Head of a loop that may be fit.
+    head: Option<u32>,
+    plan: Option<Plan>,
+    batch: Arc<Batch>,
+    registers: Vec<Registers>,
+    /// Positions that were run side by side so far.
+    positions: u64,
+}
+
+impl Lookout {
+    /// A job starts.
+    pub(super) fn start(&mut self, memory: &Memory, pc: u32) {
+        self.head = plan::find_head(memory, pc);
+        self.plan = None;
+    }
+
+    /// The host may have changed memory.
+    pub(super) fn forget(&mut self) {
+        self.plan = None;
+    }
+
+    /// Whether [`Machine::run_batch`] has something to try at `pc`.
+    pub(super) fn waits_at(&self, pc: u32) -> bool {
+        self.head == Some(pc)
+    }
+}
+
+impl Machine {
+    /// Positions that were run side by side since the machine was made.
+    #[must_use]
+    pub fn positions_batched(&self) -> u64 {
+        self.lookout.positions
+    }
+
+    /// At the head of a loop: runs several positions if it may, at most `limit` instructions' worth; gives the
+    /// instructions that plain execution would have taken, 0 where nothing was done.
+    ///
+    /// # Errors
+    /// None that plain execution would not meet: what could fault is not tried.
+    pub(super) fn run_batch(&mut self, limit: u64) -> Result<u64, Fault> {
+        let mut lookout = std::mem::take(&mut self.lookout);
+        let done = self.try_batch(&mut lookout, limit);
+        self.lookout = lookout;
+        done
+    }
+
+    fn try_batch(&mut self, lookout: &mut Lookout, limit: u64) -> Result<u64, Fault> {
+        let r = self.registers.r;
+        if lookout.plan.as_ref().is_none_or(|p| p.context != r[usize::from(p.control.context)]) {
+            lookout.plan = lookout.head.and_then(|head| Plan::recognise(&self.memory, head, &r));
+        }
+        let Some(plan) = &lookout.plan else {
+            lookout.head = None;
+            return Ok(0);
+        };
+        let of = |register: u8| r[usize::from(register)];
+        let (pos, context, prompt) = (of(plan.control.pos), of(plan.control.context), of(plan.control.prompt));
+        // The last position of the prompt, or of the context, is left to plain execution.
+        let left = prompt.min(context).saturating_sub(1).saturating_sub(pos) as usize;
+        let turn = plan.body.len() as u64 + AROUND;
+        let affordable = limit.saturating_sub(turn + EPILOGUE) / turn;
+        let count = left.min(MOST).min(usize::try_from(affordable).unwrap_or(MOST));
+        if count < 2 || !self.tokens_are_harmless(plan, pos, count as u32) {
+            return Ok(0);
+        }
+        self.positions(plan, pos, count, &mut lookout.registers, &mut lookout.batch)?;
+        lookout.positions += count as u64;
+        Ok(turn * count as u64)
+    }
+
+    /// Whether the tokens of the batch, and the one behind it, can be looked up.
+    fn tokens_are_harmless(&self, plan: &Plan, pos: u32, count: u32) -> bool {
+        (pos..=pos + count).all(|p| {
+            let slot = self.memory.slice(plan.tokens + 4 * p, 4).and_then(|b| b.first_chunk());
+            slot.is_some_and(|b| plan.token_is_harmless(&self.memory, u32::from_le_bytes(*b)))
+        })
+    }
+
+    /// Runs `count` positions from `pos` on.
+    fn positions(
+        &mut self,
+        plan: &Plan,
+        pos: u32,
+        count: usize,
+        states: &mut Vec<Registers>,
+        batch: &mut Arc<Batch>,
+    ) -> Result<(), Fault> {
+        let before = self.registers.clone();
+        states.clear();
+        for p in (pos..).take(count) {
+            let mut state = before.clone();
+            state.r[usize::from(plan.control.pos)] = p;
+            states.push(state);
+        }
+        self.memory_mut().lay_over(plan.scratch.start(), plan.scratch.len() as usize, count);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let result = plan.body.iter().try_for_each(|(i, kind)| match *kind {
+            Kind::Unseen { read, written } => {
+                self.stats.bytes_read += read * count as u64;
+                self.stats.bytes_written += written * count as u64;
+                Ok(())
+            }
+            Kind::Gemv { format, row_bytes } => self.gemv_batch(i, (format, row_bytes), states, batch, &mut scratch),
+            Kind::Each => states.iter_mut().enumerate().try_for_each(|(p, state)| {
+                self.memory_mut().use_overlay(p);
+                std::mem::swap(&mut self.registers, state);
+                let done = self.execute(i, &mut scratch, &mut ());
+                std::mem::swap(&mut self.registers, state);
+                done.map(drop)
+            }),
+        });
+        self.scratch = scratch;
+        self.memory_mut().take_overlay_away();
+        result?;
+        let next = pos + count as u32;
+        self.registers = states.pop().unwrap_or(before.clone());
+        self.registers.r[usize::from(plan.control.next)] = next;
+        self.registers.r[usize::from(plan.control.pos)] = next;
+        self.registers.pc = before.pc;
+        let turns = count as u64 * (plan.body.len() as u64 + AROUND);
+        self.stats.instructions += turns;
+        self.stats.bytes_read += turns * u64::from(INSTRUCTION_LEN);
+        // Every turn stores the position; the last one stays.
+        self.stats.bytes_written += 4 * (count as u64 - 1);
+        let store =
+            Instruction { a: plan.control.pos, x: plan.store, ..Instruction::new(ssnail_shared::isa::Opcode::Str) };
+        self.write(&store, plan.store, 4)?.copy_from_slice(&next.to_le_bytes());
+        Ok(())
+    }
+
+    /// GEMV for every position: one pass over the weights.
+    fn gemv_batch(
+        &mut self,
+        i: &Instruction,
+        (format, row_bytes): (Format, u32),
+        states: &[Registers],
+        batch: &mut Arc<Batch>,
+        s: &mut Scratch,
+    ) -> Result<(), Fault> {
+        let Some(first) = states.first() else { return Ok(()) };
+        let [columns, rows, _] = first.n;
+        let count = states.len();
+        let inputs = Arc::make_mut(batch);
+        for (p, (state, input)) in states.iter().zip(inputs.inputs_mut(count)).enumerate() {
+            self.memory_mut().use_overlay(p);
+            self.read_floats(i, state.address(i.y), u64::from(columns), &mut input.x)?;
+        }
+        inputs.prepare(format, self.numerics);
+        let weights = first.address(i.x);
+        self.read(i, weights, u64::from(row_bytes) * u64::from(rows))?;
+        self.stats.bytes_read += u64::from(row_bytes) * u64::from(rows) * (count as u64 - 1);
+        let (numerics, row_bytes, rows) = (self.numerics, row_bytes as usize, rows as usize);
+        let product = Product { format, numerics, weights, row_bytes, rows };
+        let mut all = std::mem::take(&mut s.a);
+        all.clear();
+        all.resize(rows.next_multiple_of(crate::kernel::batch::GROUP) * count, 0.0);
+        self.engine.multiply_batch(&product, &self.memory, batch, &mut all);
+        let written = states.iter().enumerate().try_for_each(|(p, state)| {
+            self.memory_mut().use_overlay(p);
+            let to = state.address(i.z);
+            s.y.clear();
+            s.y.extend((0..rows).map(|row| all[place(row, p, count)]));
+            if i.b & GEMV_ACCUMULATE != 0 {
+                self.read_floats(i, to, rows as u64, &mut s.b)?;
+                for (y, old) in s.y.iter_mut().zip(&s.b) {
+                    *y += old;
+                }
+            }
+            if i.b & GEMV_F16 != 0 { self.write_halves(i, to, &s.y) } else { self.write_floats(i, to, &s.y) }
+        });
+        s.a = all;
+        written
+    }
+}
