@@ -41,6 +41,9 @@ pub struct MachineArgs {
     /// Instructions that one run may take
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_instructions: u64,
+    /// Run one position of the prompt after the other, as the core does: slower, with the same results
+    #[arg(long)]
+    plain: bool,
 }
 
 impl MachineArgs {
@@ -50,6 +53,7 @@ impl MachineArgs {
             numerics: self.numerics.into(),
             threads: usize::from(self.threads),
             max_instructions: self.max_instructions,
+            plain: self.plain,
         }
     }
 }
