@@ -4,7 +4,7 @@ use super::{COLUMNS, Style, Surface};
 use crate::mem::{Fault, Memory};
 
 /// Bytes from one stored line to the next: length, style, then the characters.
-pub const LINE_STRIDE: u32 = 128;
+pub const LINE_STRIDE: u32 = 96;
 const WIDTH: usize = COLUMNS as usize;
 const TEXT_AT: u32 = 2;
 

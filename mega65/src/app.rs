@@ -1,0 +1,153 @@
+//! What a person sees: the list of models, loading, and the conversation.
+
+mod chat;
+mod embed;
+mod load;
+mod menu;
+
+use crate::card;
+use crate::console::Console;
+use crate::hw::core::{Accelerator, Found};
+use crate::hw::{board, clock, core, keys, vic};
+use crate::out::Line;
+use ssnail_shared::catalogue::Catalogue;
+use ssnail_shared::config::Config;
+use ssnail_shared::header::Header;
+use ssnail_shared::map::{MEGABYTE, MEMORY_BASE, REGION_BOUNDARY};
+use ssnail_shared::registers::CAP_SDRAM;
+
+/// First line of every screen.
+pub const TITLE: &[u8] = b"SSNAIL - a small language model on your MEGA65";
+
+/// The machine as it was found.
+pub struct Machine {
+    /// The core.
+    pub core: Found,
+    /// Bytes of memory from $8000000 that models can use.
+    pub memory_len: u32,
+    /// Which of the two memories the processor must read to see what the load port wrote.
+    pub ram: Option<bool>,
+}
+
+impl Machine {
+    /// Looks around.
+    fn find() -> Self {
+        let core = core::find();
+        let memory_len = match core {
+            Found::Core(capabilities) if capabilities & CAP_SDRAM != 0 => 72 * MEGABYTE,
+            _ => 8 * MEGABYTE,
+        };
+        let ram = if let Found::Core(_) = core { load::probe() } else { None };
+        Self { core, memory_len, ram }
+    }
+
+    /// The core's memory, as far as the processor sees it.
+    pub fn accelerator(&self) -> Accelerator {
+        let end = MEMORY_BASE + self.memory_len;
+        Accelerator { readable_end: if end > REGION_BOUNDARY { REGION_BOUNDARY } else { end } }
+    }
+}
+
+/// Everything that lives as long as the program.
+pub struct App {
+    pub machine: Machine,
+    pub console: Console,
+    pub list: Catalogue,
+    pub config: Config,
+    /// What to say on the list's screen: the last thing that went wrong.
+    pub message: Line,
+}
+
+/// What the list's screen ended with.
+enum Choice {
+    /// Load this model of the list.
+    Load(u16),
+    /// Use the model that is in memory.
+    Resident,
+    /// Back to BASIC.
+    Leave,
+}
+
+/// What the conversation ended with.
+pub enum After {
+    /// Another model.
+    Menu,
+    /// Back to BASIC.
+    Leave,
+}
+
+/// The program.
+pub fn run() {
+    clock::start();
+    keys::flush();
+    vic::open();
+    let mut app = App {
+        machine: Machine::find(),
+        console: Console::new(),
+        list: card::catalogue(),
+        config: Config::default(),
+        message: Line::new(),
+    };
+    let mut wanted = app.first_look();
+    loop {
+        let choice = match wanted.take() {
+            Some(index) => Choice::Load(index),
+            None => app.choose(),
+        };
+        let header = match choice {
+            Choice::Leave => return,
+            Choice::Resident => load::resident(&app.machine),
+            Choice::Load(index) => app.load(index),
+        };
+        let Some(header) = header else { continue };
+        match app.talk(&header) {
+            After::Menu => app.message = Line::new(),
+            After::Leave => return,
+        }
+    }
+}
+
+impl App {
+    /// Reads the settings and the card; gives the default model's place in the list.
+    fn first_look(&mut self) -> Option<u16> {
+        let (config, bad_line) = card::config();
+        self.config = config;
+        self.scan();
+        if let Some(line) = bad_line {
+            self.message.text(b"CONFIG.TXT: line ").number(u32::from(line)).text(b" was not understood");
+        }
+        let name = self.config.model;
+        let name = &name[..usize::from(self.config.model_len)];
+        if name.is_empty() {
+            return None;
+        }
+        let found = self.list.by_name(&crate::hw::far::Far, name).ok().flatten();
+        if found.is_none() {
+            self.message = Line::new();
+            self.message.text(b"CONFIG.TXT: there is no model ").text(name);
+        }
+        found
+    }
+
+    fn talk(&mut self, header: &Header) -> After {
+        if header.is_encoder() { embed::run(self, header) } else { chat::run(self, header) }
+    }
+}
+
+/// The line that describes the machine.
+fn machine_line(machine: &Machine) -> Line {
+    let mut line = Line::new();
+    line.text(board::name());
+    if board::is_emulated() {
+        line.text(b" (emulated)");
+    }
+    match machine.core {
+        Found::None => line.text(b" - no SSNAIL core"),
+        Found::Other(version) => line.text(b" - SSNAIL core version ").number(u32::from(version)),
+        Found::Core(capabilities) => {
+            line.text(b" - SSNAIL core version 1, capabilities ").hex(u32::from(capabilities), 2)
+        }
+    };
+    line.text(b" - ").number(machine.memory_len / MEGABYTE).text(b" MB");
+    line
+}

@@ -1,0 +1,282 @@
+//! From the card through the load port into the core's memory, and the proof that it arrived.
+
+use super::menu::refusal;
+use super::{App, Machine, TITLE};
+use crate::card;
+use crate::hw::clock::Stopwatch;
+use crate::hw::core::{Found, Port, wait_ready};
+use crate::hw::far::{self, Far};
+use crate::hw::vic::{self, Screen};
+use crate::hw::{board, hdos, keys};
+use crate::out::Line;
+use ssnail_shared::header::Header;
+use ssnail_shared::loader::{LoadError, Loader, Ready};
+use ssnail_shared::map::{HEADER_LEN, MEMORY_BASE, OUTPUT, PAYLOAD, REGION_BOUNDARY};
+use ssnail_shared::mem::{Memory, ReadMemory};
+use ssnail_shared::ui::{Style, Surface};
+
+/// Sectors whose content is compared after loading.
+const SAMPLES: usize = 128;
+/// The last signature word of a model that was loaded and compared: "SNOK".
+const LOADED: u32 = 0x4B4F_4E53;
+/// Header words that no image uses, where the signature lies.
+const SIGNATURE: u32 = MEMORY_BASE + 0x68;
+const SIGNATURE_MARK: u32 = MEMORY_BASE + 0x60;
+const BAR_ROW: u8 = 8;
+const BAR_WIDTH: u32 = 64;
+
+/// Why a load ended without a model.
+enum Failure {
+    Cancelled,
+    Card(hdos::Error),
+    Port(LoadError),
+    /// READY did not come.
+    NotReady,
+    /// The copy in memory differs at this address.
+    Differs(u32),
+}
+
+/// Which memory shows what the load port writes: two patterns through the port, each looked for in both.
+pub fn probe() -> Option<bool> {
+    for sdram in [false, true] {
+        board::select_sdram(sdram);
+        if [0x5A17_C3E1u32, 0xA5E8_3C1E].iter().all(|pattern| {
+            write_word(OUTPUT, *pattern) && far::peek32(OUTPUT) == *pattern
+        }) {
+            return Some(sdram);
+        }
+    }
+    board::restore_ram_select();
+    None
+}
+
+/// Writes a word through the load port.
+fn write_word(address: u32, value: u32) -> bool {
+    let mut memory = crate::hw::core::Accelerator { readable_end: u32::MAX };
+    memory.write_u32(address, value).is_ok()
+}
+
+/// The model that an earlier run of the program left in memory, if it is still whole.
+pub fn resident(machine: &Machine) -> Option<Header> {
+    machine.ram?;
+    if far::peek32(SIGNATURE_MARK) != LOADED {
+        return None;
+    }
+    let mut bytes = [0; HEADER_LEN as usize];
+    Far.read(MEMORY_BASE, &mut bytes).ok()?;
+    // The signature's own words are zero in an image.
+    for at in [0x60, 0x68] {
+        bytes[at..at + 4].fill(0);
+    }
+    let header = Header::parse(&bytes).ok()?;
+    let fits = header.memory_needed <= machine.memory_len;
+    (fits && far::peek32(SIGNATURE) == signature(&header)).then_some(header)
+}
+
+/// A sum over pieces of the payload, spread evenly.
+fn signature(header: &Header) -> u32 {
+    let readable = header.payload_len.min(REGION_BOUNDARY - PAYLOAD);
+    let step = (readable / 64) & !31;
+    let mut sum = header.payload_len;
+    let mut at = PAYLOAD;
+    let mut i = 0;
+    while i < 64 {
+        sum = mix(sum, at, 64);
+        at += step;
+        i += 1;
+    }
+    sum
+}
+
+/// Folds `length` bytes (a multiple of 4) at `address` into a sum.
+fn mix(sum: u32, address: u32, length: u32) -> u32 {
+    let mut sum = sum;
+    let mut at = address;
+    while at < address + length {
+        sum = (sum ^ far::peek32(at)).rotate_left(5).wrapping_add(at);
+        at += 4;
+    }
+    sum
+}
+
+impl App {
+    /// Loads a model of the list; `None` where it did not work, and `message` says why.
+    pub(super) fn load(&mut self, index: u16) -> Option<Header> {
+        self.message = Line::new();
+        let Ok(entry) = self.list.get(&Far, index) else { return None };
+        if let Some(why) = refusal(&entry, self.machine.memory_len) {
+            self.message = why;
+            return None;
+        }
+        match self.machine.core {
+            Found::Core(_) => {}
+            _ => {
+                self.message.text(b"This needs the SSNAIL core; start the MEGA65 with it and run SSNAIL again");
+                return None;
+            }
+        }
+        let Some(sdram) = self.machine.ram else {
+            self.message.text(b"The core's memory does not answer: switch the MEGA65 off and on");
+            return None;
+        };
+        board::select_sdram(sdram);
+        vic::clear();
+        Screen.text(0, 0, TITLE, Style::Title);
+        let mut line = Line::new();
+        line.text(b"Loading ").text(entry.name());
+        Screen.text(4, 0, line.bytes(), Style::Text);
+        Screen.text(BAR_ROW + 3, 0, b"RUN/STOP cancels", Style::Note);
+        let header = card::read_header(&entry).map_err(Failure::Card).and_then(|bytes| {
+            // The list has checked this header; a card that changed since then is a card fault.
+            Header::parse(&bytes).map_err(|_| Failure::Card(hdos::Error(0x20)))
+        });
+        let result = header.and_then(|header| stream(&header).map(|()| header));
+        hdos::close();
+        match result {
+            Ok(header) => Some(header),
+            Err(failure) => {
+                // Nothing half loaded is ever offered.
+                write_word(SIGNATURE_MARK, 0);
+                write_word(MEMORY_BASE, 0);
+                self.explain(&failure);
+                None
+            }
+        }
+    }
+
+    fn explain(&mut self, failure: &Failure) {
+        let m = &mut self.message;
+        match *failure {
+            Failure::Cancelled => m.text(b"Loading was cancelled"),
+            Failure::Card(error) => {
+                m.text(b"Loading failed: ").text(error.text()).text(b" (error ").hex(u32::from(error.0), 2).text(b")")
+            }
+            Failure::Port(LoadError::Port { offset }) => {
+                m.text(b"Loading failed: the core reports ERROR after ").number(offset).text(b" bytes")
+            }
+            Failure::Port(LoadError::TooLong { expected } | LoadError::Truncated { expected, .. }) => {
+                m.text(b"Loading failed: the file does not have the ").number(expected).text(b" bytes of its header; copy it again")
+            }
+            Failure::NotReady => m.text(b"Loading failed: the core is not READY; switch the MEGA65 off and on"),
+            Failure::Differs(address) => {
+                m.text(b"Loading failed: memory differs from the card at ").hex(address, 7).text(b"; load again")
+            }
+        };
+    }
+}
+
+/// Sectors whose sums are kept while they pass, and compared afterwards.
+struct Samples {
+    every: u32,
+    sums: [(u32, u32); SAMPLES],
+    len: usize,
+}
+
+impl Samples {
+    /// Keeps the sum of the sector in the buffer, which went to `address`.
+    fn keep(&mut self, address: u32) {
+        if self.len < SAMPLES {
+            self.sums[self.len] = (address, sector_sum(hdos::BUFFER));
+            self.len += 1;
+        }
+    }
+
+    fn compare(&self) -> Result<(), Failure> {
+        for (address, sum) in &self.sums[..self.len] {
+            // An attic read that has not settled is read once more before it counts.
+            if sector_sum(*address) != *sum && sector_sum(*address) != *sum {
+                return Err(Failure::Differs(*address));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sum over a sector's first 508 bytes: whole words, wherever the sector began.
+fn sector_sum(at: u32) -> u32 {
+    let mut sum = 0u32;
+    let mut a = at;
+    while a < at + 508 {
+        sum = (sum ^ far::peek32(a)).rotate_left(5).wrapping_add(1);
+        a += 4;
+    }
+    sum
+}
+
+/// Sends the file, whose first sector is in the buffer.
+fn stream(header: &Header) -> Result<(), Failure> {
+    let mut port = Port;
+    let watch = Stopwatch::start();
+    let mut loader = Loader::begin(header, &mut port);
+    let sectors = header.file_len().div_ceil(u32::from(hdos::SECTOR));
+    let mut samples =
+        Samples { every: sectors / (SAMPLES as u32 - 2) + 1, sums: [(0, 0); SAMPLES], len: 0 };
+    let mut count = u32::from(hdos::SECTOR).min(header.file_len());
+    let mut sector = 0u32;
+    let mut shown = u32::MAX;
+    loop {
+        if !wait_ready() {
+            return Err(Failure::NotReady);
+        }
+        if let Ready::NotYet = loader.ready(&mut port).map_err(Failure::Port)? {
+            return Err(Failure::NotReady);
+        }
+        let at = PAYLOAD + loader.sent() - HEADER_LEN;
+        loader.sector(&mut port, count).map_err(Failure::Port)?;
+        // Only whole sectors of the payload that the processor can read back.
+        let whole = sector > 0 && count == u32::from(hdos::SECTOR) && at + 512 <= REGION_BOUNDARY;
+        if whole && (sector % samples.every == 0 || sector + 2 >= sectors) {
+            samples.keep(at);
+        }
+        let step = loader.sent() >> 14;
+        if step != shown {
+            shown = step;
+            progress(&loader, watch);
+            if keys::stop_pressed() {
+                return Err(Failure::Cancelled);
+            }
+        }
+        if loader.complete() {
+            break;
+        }
+        count = u32::from(hdos::read().map_err(Failure::Card)?);
+        if count == 0 {
+            break;
+        }
+        sector += 1;
+    }
+    loader.finish(&mut port).map_err(Failure::Port)?;
+    if !wait_ready() {
+        return Err(Failure::NotReady);
+    }
+    loader.ready(&mut port).map_err(Failure::Port)?;
+    progress(&loader, watch);
+    samples.compare()?;
+    write_word(SIGNATURE, signature(header));
+    write_word(SIGNATURE_MARK, LOADED);
+    Ok(())
+}
+
+/// Draws the bar and the figures.
+fn progress(loader: &Loader, watch: Stopwatch) {
+    let (sent, total) = (loader.sent(), loader.total());
+    let filled = (sent >> 8) * BAR_WIDTH / (total >> 8);
+    let mut column = 0;
+    while column < BAR_WIDTH as u8 {
+        let style = if u32::from(column) < filled { Style::Marked } else { Style::Note };
+        Screen.put(BAR_ROW, column, if u32::from(column) < filled { b' ' } else { b'.' }, style);
+        column += 1;
+    }
+    let time = watch.milliseconds() + 1;
+    // Bytes per millisecond are thousands of bytes per second.
+    let rate = sent / time;
+    let mut line = Line::new();
+    line.number((sent >> 8) * 100 / (total >> 8)).text(b"%  ");
+    line.megabytes(sent).text(b" of ").megabytes(total).text(b"  ");
+    line.number(rate).text(b" KB/s  ");
+    if rate > 0 {
+        line.number((total - sent) / rate / 1000).text(b" s left");
+    }
+    Screen.clear(BAR_ROW + 1, 0);
+    Screen.text(BAR_ROW + 1, 0, line.bytes(), Style::Text);
+}

@@ -1,0 +1,189 @@
+//! The accelerator's registers.
+
+use super::clock::Stopwatch;
+use super::far::{self, Far, peek, poke};
+use super::hdos;
+use ssnail_shared::loader::LoadPort;
+use ssnail_shared::mem::{Fault, Memory, ReadMemory};
+use ssnail_shared::registers as reg;
+use ssnail_shared::session::{Core, CoreState};
+
+fn at(register: u32) -> u32 {
+    reg::BASE + register
+}
+
+/// What was found at $FFD7500.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing.
+    None,
+    /// A core of another version.
+    Other(u8),
+    /// A core; its capabilities.
+    Core(u8),
+}
+
+/// Looks for a core.
+pub fn find() -> Found {
+    if peek(at(reg::ID)) != reg::ID_VALUE {
+        return Found::None;
+    }
+    match peek(at(reg::VERSION)) {
+        reg::VERSION_VALUE => Found::Core(peek(at(reg::CAPABILITIES))),
+        other => Found::Other(other),
+    }
+}
+
+/// The load port, whose data come from the SD buffer by DMA with a held destination.
+pub struct Port;
+
+impl LoadPort for Port {
+    fn control(&mut self) -> u8 {
+        peek(at(reg::LOAD_CONTROL))
+    }
+
+    fn commit(&mut self, address: u32, clear_error: bool) {
+        let [a, b, c, d] = address.to_le_bytes();
+        poke(at(reg::LOAD_POINTER), a);
+        poke(at(reg::LOAD_POINTER + 1), b);
+        poke(at(reg::LOAD_POINTER + 2), c);
+        poke(at(reg::LOAD_CONTROL), if clear_error { d | reg::LOAD_CLEAR_ERROR } else { d });
+    }
+
+    fn send(&mut self, offset: u32, length: u32) {
+        send(hdos::BUFFER + offset, length as u16);
+    }
+}
+
+/// One DMA job: any memory to the data register.
+fn send(from: u32, length: u16) {
+    let [f0, f1, f2, f3] = from.to_le_bytes();
+    let to = at(reg::LOAD_DATA);
+    let [t0, t1, t2, t3] = to.to_le_bytes();
+    let [n0, n1] = length.to_le_bytes();
+    let list = [
+        0x0B,
+        0x80,
+        f3 << 4 | f2 >> 4,
+        0x81,
+        t3 << 4 | t2 >> 4,
+        0x00,
+        0x00,
+        n0,
+        n1,
+        f0,
+        f1,
+        f2 & 15,
+        t0,
+        t1,
+        t2 & 15,
+        // Sub-command: the destination is held.
+        0x08,
+        0x00,
+        0x00,
+    ];
+    far::dma(&list);
+}
+
+/// Longest time that READY may take, in milliseconds.
+const READY_LIMIT: u32 = 500;
+
+/// Waits for READY.
+pub fn wait_ready() -> bool {
+    if peek(at(reg::LOAD_CONTROL)) & reg::LOAD_READY != 0 {
+        return true;
+    }
+    let watch = Stopwatch::start();
+    while watch.milliseconds() < READY_LIMIT {
+        if peek(at(reg::LOAD_CONTROL)) & reg::LOAD_READY != 0 {
+            return true;
+        }
+    }
+    false
+}
+
+/// The core's memory and its jobs: read through $8000000, written through the load port.
+pub struct Accelerator {
+    /// First address that the processor cannot read.
+    pub readable_end: u32,
+}
+
+impl ReadMemory for Accelerator {
+    fn read(&self, address: u32, out: &mut [u8]) -> Result<(), Fault> {
+        self.check(address, out.len() as u32)?;
+        Far.read(address, out)
+    }
+
+    fn check(&self, address: u32, length: u32) -> Result<(), Fault> {
+        if address < ssnail_shared::map::MEMORY_BASE
+            || address > self.readable_end
+            || length > self.readable_end - address
+        {
+            return Err(Fault { address, length });
+        }
+        Ok(())
+    }
+
+    fn read_u8(&self, address: u32) -> Result<u8, Fault> {
+        self.check(address, 1)?;
+        Ok(peek(address))
+    }
+
+    fn read_u16(&self, address: u32) -> Result<u16, Fault> {
+        self.check(address, 2)?;
+        Far.read_u16(address)
+    }
+
+    fn read_u32(&self, address: u32) -> Result<u32, Fault> {
+        self.check(address, 4)?;
+        Ok(far::peek32(address))
+    }
+}
+
+impl Memory for Accelerator {
+    fn write(&mut self, address: u32, data: &[u8]) -> Result<(), Fault> {
+        let fault = Fault { address, length: data.len() as u32 };
+        if peek(at(reg::STATUS)) & reg::STATUS_BUSY != 0 {
+            // The port rests while a job runs. A processor write below 16 MB reaches both memories.
+            let mut to = address;
+            for b in data {
+                poke(to, *b);
+                to += 1;
+            }
+            return Ok(());
+        }
+        if !wait_ready() {
+            return Err(fault);
+        }
+        Port.commit(address, true);
+        for b in data {
+            poke(at(reg::LOAD_DATA), *b);
+        }
+        Port.commit(address, false);
+        if !wait_ready() || peek(at(reg::LOAD_CONTROL)) & reg::LOAD_ERROR != 0 {
+            return Err(fault);
+        }
+        Ok(())
+    }
+}
+
+impl Core for Accelerator {
+    fn go(&mut self, job: u32) {
+        let mut to = at(reg::JOB);
+        for b in job.to_le_bytes() {
+            poke(to, b);
+            to += 1;
+        }
+        poke(at(reg::GO), reg::GO_START);
+    }
+
+    fn state(&mut self) -> CoreState {
+        if peek(at(reg::STATUS)) & reg::STATUS_BUSY != 0 {
+            return CoreState::Busy;
+        }
+        match peek(at(reg::ERROR)) {
+            0 => CoreState::Idle,
+            code => CoreState::Failed(code),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Memory by 28-bit addresses.
+
+#![allow(unsafe_code)]
+
+use rv45_rt::machine::{rv45_dma, rv45_dma_copy, rv45_dma_fill};
+use ssnail_shared::mem::{Fault, Memory, ReadMemory};
+
+/// Reads a byte.
+pub fn peek(address: u32) -> u8 {
+    // SAFETY: every 28-bit address can be read; registers whose reading has effects are read on purpose.
+    unsafe { (address as *const u8).read_volatile() }
+}
+
+/// Writes a byte.
+pub fn poke(address: u32, value: u8) {
+    // SAFETY: callers write registers and memory that the program owns (ARCHITECTURE.md, memory plan).
+    unsafe { (address as *mut u8).write_volatile(value) }
+}
+
+/// Reads a word; not for registers.
+pub fn peek32(address: u32) -> u32 {
+    // SAFETY: as `peek`; alignment does not matter on this machine.
+    unsafe { (address as *const u32).read_unaligned() }
+}
+
+/// Writes a word; not for registers.
+pub fn poke32(address: u32, value: u32) {
+    // SAFETY: as `poke`.
+    unsafe { (address as *mut u32).write_unaligned(value) }
+}
+
+/// Copies by DMA.
+pub fn copy(to: u32, from: u32, length: u32) {
+    // SAFETY: as `poke`, over `length` bytes.
+    unsafe { rv45_dma_copy(to, from, length) }
+}
+
+/// Fills by DMA.
+pub fn fill(to: u32, value: u8, length: u32) {
+    // SAFETY: as `poke`, over `length` bytes.
+    unsafe { rv45_dma_fill(to, u32::from(value), length) }
+}
+
+/// Runs an enhanced DMA list.
+pub fn dma(list: &[u8]) {
+    // SAFETY: the lists are made in this module's siblings, for memory the program owns.
+    unsafe { rv45_dma(list.as_ptr() as u32) }
+}
+
+/// Memory that the processor reads and writes itself: chip RAM, and attic RAM as it is selected.
+#[derive(Clone, Copy)]
+pub struct Far;
+
+/// Below this a loop is as fast as setting up a DMA job.
+const DMA_FROM: usize = 16;
+
+impl ReadMemory for Far {
+    fn read(&self, address: u32, out: &mut [u8]) -> Result<(), Fault> {
+        if out.len() >= DMA_FROM {
+            copy(out.as_mut_ptr() as u32, address, out.len() as u32);
+        } else {
+            let mut at = address;
+            for b in out {
+                *b = peek(at);
+                at += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, _: u32, _: u32) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn read_u8(&self, address: u32) -> Result<u8, Fault> {
+        Ok(peek(address))
+    }
+
+    fn read_u16(&self, address: u32) -> Result<u16, Fault> {
+        Ok(u16::from_le_bytes([peek(address), peek(address + 1)]))
+    }
+
+    fn read_u32(&self, address: u32) -> Result<u32, Fault> {
+        Ok(peek32(address))
+    }
+}
+
+impl Memory for Far {
+    fn write(&mut self, address: u32, data: &[u8]) -> Result<(), Fault> {
+        if data.len() >= DMA_FROM {
+            copy(address, data.as_ptr() as u32, data.len() as u32);
+        } else {
+            let mut at = address;
+            for b in data {
+                poke(at, *b);
+                at += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_u32(&mut self, address: u32, value: u32) -> Result<(), Fault> {
+        poke32(address, value);
+        Ok(())
+    }
+}

@@ -1,0 +1,166 @@
+//! The hypervisor's disk services (platform facts, section 8). Errors are its codes.
+
+#![allow(unsafe_code)]
+
+use super::IO;
+use super::far::{copy, peek, poke};
+use rv45_rt::machine::{rv45_carry, rv45_hdos};
+
+/// Page of the name that is asked for; free for programs, below $7F00 as HDOS wants it.
+const NAME_PAGE: u32 = 0x16;
+/// Page of the directory entry that comes back.
+const ENTRY_PAGE: u32 = 0x17;
+/// Sector buffer as a program sees it.
+pub const BUFFER: u32 = 0x0FFD_6E00;
+/// Bytes in a sector.
+pub const SECTOR: u16 = 512;
+const BUFFER_SELECT: u32 = IO + 0x689;
+const BUFFER_IS_SD: u8 = 0x80;
+
+const GET_DEFAULT_DRIVE: u32 = 0x02;
+const CHDIR: u32 = 0x0C;
+const OPEN_DIR: u32 = 0x12;
+const READ_DIR: u32 = 0x14;
+const CLOSE_DIR: u32 = 0x16;
+const OPEN_FILE: u32 = 0x18;
+const READ_FILE: u32 = 0x1A;
+const CLOSE_ALL: u32 = 0x22;
+const SET_NAME: u32 = 0x2E;
+const FIND_FILE: u32 = 0x34;
+const CD_ROOT: u32 = 0x3C;
+/// End of a directory.
+const END: u8 = 0x85;
+
+/// An HDOS error code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Error(pub u8);
+
+impl Error {
+    /// What the code means.
+    pub fn text(self) -> &'static [u8] {
+        match self.0 {
+            0x07 => b"the card did not answer",
+            0x20 => b"the card could not be read",
+            0x80 => b"there is no card",
+            0x84 => b"too many files are open",
+            0x85 => b"the card's directory or FAT is damaged",
+            0x86 => b"it is a folder",
+            0x87 => b"it is not a folder",
+            0x88 => b"the file is not there",
+            _ => b"the card's DOS reports an error",
+        }
+    }
+}
+
+/// A call: the four registers, or the error code.
+fn call(function: u32, x: u32, y: u32, z: u32) -> Result<u32, Error> {
+    // SAFETY: HDOS writes into the pages above and the sector buffer only.
+    let (registers, ok) = unsafe { (rv45_hdos(function, x, y, z), rv45_carry()) };
+    if ok != 0 { Ok(registers) } else { Err(Error(registers as u8)) }
+}
+
+/// Closes everything and goes to the root of the card.
+pub fn to_root() -> Result<(), Error> {
+    call(CLOSE_ALL, 0, 0, 0)?;
+    let drive = call(GET_DEFAULT_DRIVE, 0, 0, 0)? & 0xFF;
+    call(CD_ROOT, drive, 0, 0).map(|_| ())
+}
+
+fn find(name: &[u8]) -> Result<(), Error> {
+    let page = NAME_PAGE << 8;
+    let mut at = page;
+    for b in name.iter().take(63) {
+        poke(at, *b);
+        at += 1;
+    }
+    poke(at, 0);
+    call(SET_NAME, 0, NAME_PAGE, 0)?;
+    call(FIND_FILE, 0, 0, 0).map(|_| ())
+}
+
+/// Enters a folder of the current one.
+pub fn enter(name: &[u8]) -> Result<(), Error> {
+    find(name)?;
+    call(CHDIR, 0, 0, 0).map(|_| ())
+}
+
+/// A directory entry: long name and its length, 8.3 name, size, attributes.
+pub struct Entry {
+    /// Long name, NUL padded; empty where there is none.
+    pub long: [u8; 64],
+    /// Its length.
+    pub long_len: u8,
+    /// 8.3 name, padded with blanks.
+    pub short: [u8; 11],
+    /// Bytes in the file.
+    pub size: u32,
+    /// $10: a folder.
+    pub attributes: u8,
+}
+
+/// Calls `visit` with each entry of the current folder, at most 4096.
+pub fn each_entry(mut visit: impl FnMut(&Entry)) -> Result<(), Error> {
+    let handle = call(OPEN_DIR, 0, 0, 0)? & 0xFF;
+    let mut left = 4096u16;
+    let mut result = Ok(());
+    while left > 0 {
+        left -= 1;
+        match call(READ_DIR, handle, ENTRY_PAGE, 0) {
+            Ok(_) => {}
+            Err(Error(END)) => break,
+            Err(error) => {
+                result = Err(error);
+                break;
+            }
+        }
+        let page = ENTRY_PAGE << 8;
+        let mut e = Entry { long: [0; 64], long_len: 0, short: [0; 11], size: 0, attributes: 0 };
+        copy(e.long.as_mut_ptr() as u32, page, 64);
+        e.long_len = peek(page + 0x40).min(63);
+        for (b, at) in e.short.iter_mut().zip(page + 0x41..) {
+            *b = peek(at);
+        }
+        e.size = super::far::peek32(page + 0x52);
+        e.attributes = peek(page + 0x56);
+        visit(&e);
+    }
+    let closed = call(CLOSE_DIR, handle, 0, 0).map(|_| ());
+    result.and(closed)
+}
+
+/// Opens a file of the current folder by its 8.3 name; it becomes the one that is read.
+pub fn open(short: &[u8; 11]) -> Result<(), Error> {
+    call(CLOSE_ALL, 0, 0, 0)?;
+    let mut name = [0u8; 12];
+    let mut n = 0;
+    for (i, b) in short.iter().enumerate() {
+        if i == 8 && short[8] != b' ' {
+            name[n] = b'.';
+            n += 1;
+        }
+        if *b != b' ' {
+            name[n] = *b;
+            n += 1;
+        }
+    }
+    find(&name[..n])?;
+    call(OPEN_FILE, 0, 0, 0).map(|_| ())
+}
+
+/// Reads the next sector into [`BUFFER`]; the count is 0 at the end of the file.
+pub fn read() -> Result<u16, Error> {
+    let registers = match call(READ_FILE, 0, 0, 0) {
+        Ok(registers) => registers,
+        // One DOS says the end by carry and a count of 0.
+        Err(Error(0xFF)) => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    poke(BUFFER_SELECT, peek(BUFFER_SELECT) | BUFFER_IS_SD);
+    let count = (registers >> 8) as u16;
+    Ok(if count > SECTOR { SECTOR } else { count })
+}
+
+/// Closes every file.
+pub fn close() {
+    let _ = call(CLOSE_ALL, 0, 0, 0);
+}
