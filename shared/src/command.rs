@@ -16,7 +16,7 @@ pub enum Command<'a> {
     /// `/greedy`: temperature 0, penalty 1.
     Greedy,
     /// `/numerics float|hardware` (PC): no argument toggles.
-    Numerics(&'a str),
+    Numerics(&'a [u8]),
     /// `/eos`: shows how likely the end is.
     Eos,
     /// `/seed S`: starts the random numbers afresh.
@@ -26,11 +26,11 @@ pub enum Command<'a> {
     /// `/reset`: a fresh context.
     Reset,
     /// `/model [NAME]` (MEGA65): another model.
-    Model(&'a str),
+    Model(&'a [u8]),
     /// `/save [NAME]` (MEGA65): the conversation to the card.
-    Save(&'a str),
+    Save(&'a [u8]),
     /// `/core [on|off|auto]` (MEGA65): computes with the core or without.
-    Core(&'a str),
+    Core(&'a [u8]),
     /// `/help` and everything that is not a command.
     Help,
     /// `/quit`.
@@ -84,56 +84,56 @@ pub const HELP_NATIVE: &[HelpLine] = &[
 
 /// Reads a line; `None` where it is not a command but text.
 #[must_use]
-pub fn parse(line: &str) -> Option<Result<Command<'_>, CommandError>> {
-    let line = line.trim();
-    let rest = line.strip_prefix('/')?;
-    let (name, argument) = match rest.find(' ') {
-        Some(i) => (&rest[..i], rest[i..].trim()),
-        None => (rest, ""),
+pub fn parse(line: &[u8]) -> Option<Result<Command<'_>, CommandError>> {
+    let line = line.trim_ascii();
+    let (&b'/', rest) = line.split_first()? else { return None };
+    let (name, argument) = match rest.iter().position(|&b| b == b' ') {
+        Some(i) => (&rest[..i], rest[i..].trim_ascii()),
+        None => (rest, &[][..]),
     };
     let number = |command, expected, make: fn(u32) -> Command<'static>| {
         parse_u32(argument).map(make).ok_or(CommandError { command, expected })
     };
-    let decimal = |command, expected, make: fn(f32) -> Command<'static>| {
-        parse_decimal(argument).map(make).ok_or(CommandError { command, expected })
-    };
     Some(match name {
-        "n" => number("/n", "a number of tokens, such as /n 120", Command::N),
-        "temp" => decimal("/temp", "a temperature from 0 on, such as /temp 0.8", Command::Temp),
-        "topk" => number("/topk", "a number of candidates, such as /topk 40; 0 is all", Command::TopK),
-        "penalty" => match parse_decimal(argument) {
+        b"n" => number("/n", "a number of tokens, such as /n 120", Command::N),
+        b"topk" => number("/topk", "a number of candidates, such as /topk 40; 0 is all", Command::TopK),
+        b"seed" => number("/seed", "a number from 0 to 4294967295, such as /seed 7", Command::Seed),
+        b"temp" => match parse_decimal(argument) {
+            Some(t) => Ok(Command::Temp(t)),
+            None => Err(CommandError { command: "/temp", expected: "a temperature from 0 on, such as /temp 0.8" }),
+        },
+        b"penalty" => match parse_decimal(argument) {
             Some(p) if p > 0.0 => Ok(Command::Penalty(p)),
             _ => Err(CommandError { command: "/penalty", expected: "a factor above 0, such as /penalty 1.15" }),
         },
-        "seed" => number("/seed", "a number from 0 to 4294967295, such as /seed 7", Command::Seed),
-        "greedy" => Ok(Command::Greedy),
-        "numerics" => match argument {
-            "" | "float" | "hardware" => Ok(Command::Numerics(argument)),
+        b"greedy" => Ok(Command::Greedy),
+        b"numerics" => match argument {
+            b"" | b"float" | b"hardware" => Ok(Command::Numerics(argument)),
             _ => Err(CommandError { command: "/numerics", expected: "float or hardware" }),
         },
-        "hw" => Ok(Command::Numerics("")),
-        "eos" => Ok(Command::Eos),
-        "stats" => Ok(Command::Stats),
-        "reset" => Ok(Command::Reset),
-        "model" => Ok(Command::Model(argument)),
-        "save" => Ok(Command::Save(argument)),
-        "core" => match argument {
-            "" | "on" | "off" | "auto" => Ok(Command::Core(argument)),
+        b"hw" => Ok(Command::Numerics(b"")),
+        b"eos" => Ok(Command::Eos),
+        b"stats" => Ok(Command::Stats),
+        b"reset" => Ok(Command::Reset),
+        b"model" => Ok(Command::Model(argument)),
+        b"save" => Ok(Command::Save(argument)),
+        b"core" => match argument {
+            b"" | b"on" | b"off" | b"auto" => Ok(Command::Core(argument)),
             _ => Err(CommandError { command: "/core", expected: "on, off or auto" }),
         },
-        "quit" => Ok(Command::Quit),
+        b"quit" => Ok(Command::Quit),
         _ => Ok(Command::Help),
     })
 }
 
 /// A whole number without sign.
 #[must_use]
-pub fn parse_u32(text: &str) -> Option<u32> {
+pub fn parse_u32(text: &[u8]) -> Option<u32> {
     if text.is_empty() || text.len() > 10 {
         return None;
     }
     let mut value = 0u32;
-    for b in text.bytes() {
+    for &b in text {
         if !b.is_ascii_digit() {
             return None;
         }
@@ -144,9 +144,9 @@ pub fn parse_u32(text: &str) -> Option<u32> {
 
 /// A number such as `0.8`, with at most seven digits, so that the F32 is the nearest one.
 #[must_use]
-pub fn parse_decimal(text: &str) -> Option<f32> {
+pub fn parse_decimal(text: &[u8]) -> Option<f32> {
     let (mut mantissa, mut digits, mut places, mut point) = (0u32, 0, 0u8, false);
-    for b in text.bytes() {
+    for &b in text {
         match b {
             b'0'..=b'9' if digits < 7 => {
                 mantissa = mantissa * 10 + u32::from(b - b'0');
@@ -162,7 +162,7 @@ pub fn parse_decimal(text: &str) -> Option<f32> {
             _ => return None,
         }
     }
-    if places > 10 || text.is_empty() || text == "." {
+    if places > 10 || text.is_empty() || text == b"." {
         return None;
     }
     let mut scale = 1u32;
@@ -233,16 +233,16 @@ mod tests {
 
     #[test]
     fn commands_are_read() {
-        assert_eq!(parse("Once upon a time"), None);
-        assert_eq!(parse(" /temp 0.8 "), Some(Ok(Command::Temp(0.8))));
-        assert_eq!(parse("/n 12"), Some(Ok(Command::N(12))));
-        assert_eq!(parse("/topk   0"), Some(Ok(Command::TopK(0))));
-        assert_eq!(parse("/penalty 1.15"), Some(Ok(Command::Penalty(1.15))));
-        assert_eq!(parse("/seed 4294967295"), Some(Ok(Command::Seed(u32::MAX))));
-        assert_eq!(parse("/hw"), Some(Ok(Command::Numerics(""))));
-        assert_eq!(parse("/save my talk"), Some(Ok(Command::Save("my talk"))));
+        assert_eq!(parse(b"Once upon a time"), None);
+        assert_eq!(parse(b" /temp 0.8 "), Some(Ok(Command::Temp(0.8))));
+        assert_eq!(parse(b"/n 12"), Some(Ok(Command::N(12))));
+        assert_eq!(parse(b"/topk   0"), Some(Ok(Command::TopK(0))));
+        assert_eq!(parse(b"/penalty 1.15"), Some(Ok(Command::Penalty(1.15))));
+        assert_eq!(parse(b"/seed 4294967295"), Some(Ok(Command::Seed(u32::MAX))));
+        assert_eq!(parse(b"/hw"), Some(Ok(Command::Numerics(b""))));
+        assert_eq!(parse(b"/save my talk"), Some(Ok(Command::Save(b"my talk"))));
         for other in ["/", "/what", "/help", "/Quit"] {
-            assert_eq!(parse(other), Some(Ok(Command::Help)), "{other}");
+            assert_eq!(parse(other.as_bytes()), Some(Ok(Command::Help)), "{other}");
         }
     }
 
@@ -264,7 +264,7 @@ mod tests {
             ("/numerics exact", "/numerics"),
             ("/core maybe", "/core"),
         ] {
-            let error = parse(line).unwrap().unwrap_err();
+            let error = parse(line.as_bytes()).unwrap().unwrap_err();
             assert_eq!(error.command, command);
             assert!(error.to_string().starts_with(command), "{error}");
         }
@@ -274,13 +274,13 @@ mod tests {
     fn decimals_are_the_nearest_f32() {
         for i in 0..100_000u32 {
             for text in [format!("{}.{:03}", i / 1000, i % 1000), format!("{i}"), format!("0.{i:05}")] {
-                assert_eq!(parse_decimal(&text), text.parse().ok(), "{text}");
+                assert_eq!(parse_decimal(text.as_bytes()), text.parse().ok(), "{text}");
             }
         }
-        assert_eq!(parse_decimal(".5"), Some(0.5));
-        assert_eq!(parse_decimal("5."), Some(5.0));
+        assert_eq!(parse_decimal(b".5"), Some(0.5));
+        assert_eq!(parse_decimal(b"5."), Some(5.0));
         for bad in ["", ".", "-1", "1e3", "12345678", "0,8", "0.00000000001"] {
-            assert_eq!(parse_decimal(bad), None, "{bad}");
+            assert_eq!(parse_decimal(bad.as_bytes()), None, "{bad}");
         }
     }
 

@@ -94,22 +94,21 @@ impl Config {
             None if first => (&b"model"[..], line),
             None => return None,
         };
-        let text = core::str::from_utf8(value).ok()?;
         let is = |n: &[u8]| name.eq_ignore_ascii_case(n);
         if is(b"model") {
             let name = self.model.get_mut(..value.len())?;
             name.copy_from_slice(value);
             self.model_len = value.len() as u8;
         } else if is(b"n") {
-            self.n = parse_u32(text)?;
+            self.n = parse_u32(value)?;
         } else if is(b"temp") {
-            self.settings.temperature = parse_decimal(text)?;
+            self.settings.temperature = parse_decimal(value)?;
         } else if is(b"topk") {
-            self.settings.top_k = parse_u32(text)?;
+            self.settings.top_k = parse_u32(value)?;
         } else if is(b"penalty") {
-            self.settings.penalty = parse_decimal(text).filter(|&p| p > 0.0)?;
+            self.settings.penalty = parse_decimal(value).filter(|&p| p > 0.0)?;
         } else if is(b"seed") {
-            self.seed = Some(parse_u32(text)?);
+            self.seed = Some(parse_u32(value)?);
         } else if is(b"core") {
             self.core = if value.eq_ignore_ascii_case(b"auto") {
                 CoreChoice::Auto

@@ -196,6 +196,57 @@ struct Heap<'a> {
     tie: Option<u32>,
 }
 
+/// Order of a heap: what stands above what.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// The smallest key at the root.
+    SmallKey,
+    /// The largest token at the root.
+    LargeToken,
+}
+
+fn above(a: Candidate, b: Candidate, order: Order) -> bool {
+    match order {
+        Order::SmallKey => a.key < b.key,
+        Order::LargeToken => a.token > b.token,
+    }
+}
+
+/// Puts `c` at place `i` of a heap, or below it.
+fn sift_down(items: &mut [Candidate], mut i: usize, c: Candidate, order: Order) {
+    loop {
+        let mut child = 2 * i + 1;
+        if child >= items.len() {
+            break;
+        }
+        if child + 1 < items.len() && above(items[child + 1], items[child], order) {
+            child += 1;
+        }
+        if !above(items[child], c, order) {
+            break;
+        }
+        items[i] = items[child];
+        i = child;
+    }
+    items[i] = c;
+}
+
+/// Sorts by token. A heap sort: small, and the order is right in whatever order the keys left the candidates.
+fn sort_by_token(items: &mut [Candidate]) {
+    let mut i = items.len() / 2;
+    while i > 0 {
+        i -= 1;
+        sift_down(items, i, items[i], Order::LargeToken);
+    }
+    let mut len = items.len();
+    while len > 1 {
+        len -= 1;
+        let last = items[len];
+        items[len] = items[0];
+        sift_down(&mut items[..len], 0, last, Order::LargeToken);
+    }
+}
+
 impl Heap<'_> {
     fn push(&mut self, token: u32, key: u32) {
         let c = Candidate { token, key };
@@ -221,22 +272,7 @@ impl Heap<'_> {
             return;
         }
         self.tie = Some(smallest);
-        let mut i = 0;
-        loop {
-            let mut child = 2 * i + 1;
-            if child >= self.len {
-                break;
-            }
-            if child + 1 < self.len && self.items[child + 1].key < self.items[child].key {
-                child += 1;
-            }
-            if self.items[child].key >= key {
-                break;
-            }
-            self.items[i] = self.items[child];
-            i = child;
-        }
-        self.items[i] = c;
+        sift_down(self.items, 0, c, Order::SmallKey);
     }
 }
 
@@ -275,7 +311,7 @@ fn keep<M: ReadMemory>(keys: &Keys<'_, M>, n: u32, top_k: u32, room: &mut [Candi
     for c in items.iter() {
         largest = if c.key > largest { c.key } else { largest };
     }
-    items.sort_unstable_by_key(|c| c.token);
+    sort_by_token(items);
     let kept = if tie { Kept::From { key: smallest } } else { Kept::Few { len } };
     Ok(Chosen { kept, largest: f32::from_bits(bits_of(largest)) })
 }
@@ -401,8 +437,13 @@ pub fn percent<M: ReadMemory>(
         }
         true
     })?;
-    // Rounded to the nearest percent; the sums stay below 2^50.
-    Ok(((own * 100 + total / 2) / total.max(1)) as u32)
+    // Rounded to the nearest percent, with both sums brought below 2^25.
+    while total >> 25 != 0 {
+        total >>= 1;
+        own >>= 1;
+    }
+    let (total, own) = (total as u32, own as u32);
+    Ok(if total == 0 { 0 } else { (own * 100 + total / 2) / total })
 }
 
 #[cfg(test)]

@@ -152,7 +152,7 @@ impl Chat<'_, '_> {
             let len = line.len();
             text[..len].copy_from_slice(line);
             self.app.console.fresh_input();
-            let text = core::str::from_utf8(&text[..len]).unwrap_or("");
+            let text = &text[..len];
             if let Some(parsed) = command::parse(text) {
                 match parsed {
                     Ok(command) => {
@@ -250,14 +250,14 @@ impl Chat<'_, '_> {
     }
 
     /// Appends a text to the context; says why where it does not go in.
-    fn append(&mut self, text: &str) -> bool {
+    fn append(&mut self, text: &[u8]) -> bool {
         let before = self.session.len();
         let place = if self.session.is_empty() { Place::First } else { Place::Later };
         let reader = self.app.machine.accelerator();
         let mut refused = None;
         let (session, core) = (&mut self.session, &mut self.core);
         let result = Tables::open(&reader, self.header).and_then(|mut tables| {
-            encode(&mut tables, text.as_bytes(), place, Rules::TYPED, scratch(), |id| {
+            encode(&mut tables, text, place, Rules::TYPED, scratch(), |id| {
                 session.push(core, id).map_err(|error| {
                     refused = Some(error);
                     SinkFull
@@ -279,8 +279,8 @@ impl Chat<'_, '_> {
         }
     }
 
-    fn turn(&mut self, text: &str) {
-        self.app.console.say(text.as_bytes(), Style::Typed);
+    fn turn(&mut self, text: &[u8]) {
+        self.app.console.say(text, Style::Typed);
         if !self.append(text) {
             return;
         }

@@ -116,7 +116,7 @@ pub fn run(app: &mut App, header: &Header) -> After {
         let len = entered.len();
         text[..len].copy_from_slice(entered);
         app.console.fresh_input();
-        let text = core::str::from_utf8(&text[..len]).unwrap_or("").trim();
+        let text = text[..len].trim_ascii();
         match command::parse(text) {
             Some(Ok(Command::Quit)) => return After::Leave,
             Some(Ok(Command::Model(_))) => return After::Menu,
@@ -138,8 +138,8 @@ pub fn run(app: &mut App, header: &Header) -> After {
     }
 }
 
-fn compare(app: &mut App, header: &Header, core: &mut Accelerator, memories: &mut Memories, text: &str) {
-    app.console.say(text.as_bytes(), Style::Typed);
+fn compare(app: &mut App, header: &Header, core: &mut Accelerator, memories: &mut Memories, text: &[u8]) {
+    app.console.say(text, Style::Typed);
     let watch = Stopwatch::start();
     if let Err(why) = embed(app, header, core, text) {
         app.console.say(why.bytes(), Style::Error);
@@ -194,7 +194,7 @@ fn compare(app: &mut App, header: &Header, core: &mut Accelerator, memories: &mu
 }
 
 /// Normalises the vector and writes the record.
-fn store(core: &Accelerator, header: &Header, memories: &Memories, record: u32, text: &str) -> bool {
+fn store(core: &Accelerator, header: &Header, memories: &Memories, record: u32, text: &[u8]) -> bool {
     let mut squares = 0.0f32;
     let mut i = 0;
     while i < memories.dim {
@@ -213,18 +213,18 @@ fn store(core: &Accelerator, header: &Header, memories: &Memories, record: u32, 
         i += 1;
     }
     far::poke(record, text.len() as u8);
-    let _ = far.write(record + 1, text.as_bytes());
+    let _ = far.write(record + 1, text);
     true
 }
 
 /// Runs the encoder over a line.
-fn embed(app: &App, header: &Header, core: &mut Accelerator, text: &str) -> Result<(), Line> {
+fn embed(app: &App, header: &Header, core: &mut Accelerator, text: &[u8]) -> Result<(), Line> {
     let mut line = Line::new();
     let reader = app.machine.accelerator();
     let mut count = 0u32;
     let mut too_long = false;
     let encoded = Tables::open(&reader, header).and_then(|mut tables| {
-        encode(&mut tables, text.as_bytes(), Place::First, Rules::TYPED, scratch(), |id| {
+        encode(&mut tables, text, Place::First, Rules::TYPED, scratch(), |id| {
             if count >= header.context {
                 too_long = true;
                 return Err(SinkFull);

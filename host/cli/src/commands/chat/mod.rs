@@ -139,9 +139,9 @@ fn numerics_name(numerics: Numerics) -> &'static str {
 }
 
 /// The numerics that `/numerics` asks for; without an argument the other ones.
-fn numerics(argument: &str, now: Numerics) -> Numerics {
+fn numerics(argument: &[u8], now: Numerics) -> Numerics {
     match (argument, now) {
-        ("float", _) | ("", Numerics::Hardware) => Numerics::Float,
+        (b"float", _) | (b"", Numerics::Hardware) => Numerics::Float,
         _ => Numerics::Hardware,
     }
 }
@@ -155,7 +155,7 @@ fn print_help() -> Result<()> {
 }
 
 fn decoder_line(conversation: &mut Conversation<'_>, line: &str) -> Result<Next> {
-    let Some(command) = parse(line) else {
+    let Some(command) = parse(line.as_bytes()) else {
         conversation.turn(line)?;
         return Ok(Next::Stay);
     };
@@ -207,7 +207,7 @@ fn decoder_line(conversation: &mut Conversation<'_>, line: &str) -> Result<Next>
 }
 
 fn encoder_line(accelerator: &mut Accelerator, memories: &mut Memories, line: &str) -> Result<Next> {
-    let Some(command) = parse(line) else {
+    let Some(command) = parse(line.as_bytes()) else {
         memories.compare(accelerator, line)?;
         return Ok(Next::Stay);
     };
