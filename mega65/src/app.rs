@@ -31,6 +31,7 @@ pub struct Machine {
 
 impl Machine {
     /// Looks around.
+    #[inline(never)]
     fn find() -> Self {
         let core = core::find();
         let memory_len = match core {
@@ -109,12 +110,13 @@ pub fn run() {
 
 impl App {
     /// Reads the settings and the card; gives the default model's place in the list.
+    #[inline(never)]
     fn first_look(&mut self) -> Option<u16> {
         let (config, bad_line) = card::config();
         self.config = config;
         self.scan();
         if let Some(line) = bad_line {
-            self.message.text(b"CONFIG.TXT: line ").number(u32::from(line)).text(b" was not understood");
+            self.message.put(b"CONFIG.TXT: line %n was not understood", &[u32::from(line)], &[]);
         }
         let name = self.config.model;
         let name = &name[..usize::from(self.config.model_len)];
@@ -129,25 +131,23 @@ impl App {
         found
     }
 
+    #[inline(never)]
     fn talk(&mut self, header: &Header) -> After {
         if header.is_encoder() { embed::run(self, header) } else { chat::run(self, header) }
     }
 }
 
 /// The line that describes the machine.
+#[inline(never)]
 fn machine_line(machine: &Machine) -> Line {
     let mut line = Line::new();
-    line.text(board::name());
-    if board::is_emulated() {
-        line.text(b" (emulated)");
-    }
-    match machine.core {
-        Found::None => line.text(b" - no SSNAIL core"),
-        Found::Other(version) => line.text(b" - SSNAIL core version ").number(u32::from(version)),
-        Found::Core(capabilities) => {
-            line.text(b" - SSNAIL core version 1, capabilities ").hex(u32::from(capabilities), 2)
-        }
+    let emulated: &[u8] = if board::is_emulated() { b" (emulated)" } else { b"" };
+    let (template, number): (&[u8], u32) = match machine.core {
+        Found::None => (b"%s%s - no SSNAIL core", 0),
+        Found::Other(version) => (b"%s%s - SSNAIL core version %n", u32::from(version)),
+        Found::Core(capabilities) => (b"%s%s - SSNAIL core version 1, capabilities %h", u32::from(capabilities)),
     };
-    line.text(b" - ").number(machine.memory_len / MEGABYTE).text(b" MB");
+    line.put(template, &[number], &[board::name(), emulated]);
+    line.put(b" - %n MB", &[machine.memory_len / MEGABYTE], &[]);
     line
 }

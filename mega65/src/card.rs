@@ -63,6 +63,7 @@ pub fn scan(list: &mut Catalogue, memory_len: u32, mut progress: impl FnMut(u16)
     Ok(())
 }
 
+#[inline(never)]
 fn unjudged(directory: Directory, e: &DirEntry) -> Entry {
     let mut entry = Entry {
         directory,
@@ -96,6 +97,7 @@ fn unjudged(directory: Directory, e: &DirEntry) -> Entry {
 }
 
 /// Reads the header of a listed file and judges it.
+#[inline(never)]
 fn look(entry: &mut Entry, memory_len: u32) {
     match read_header(entry) {
         Ok(bytes) => match judge(&bytes, entry.file_len, memory_len) {
@@ -125,6 +127,7 @@ pub fn read_header(entry: &Entry) -> Result<[u8; HEADER_LEN as usize], Error> {
 }
 
 /// Reads `/SSNAIL/CONFIG.TXT`, at most one sector of it; the defaults where it is absent. The number is of a bad line.
+#[inline(never)]
 pub fn config() -> (Config, Option<u16>) {
     let found = go_to(Directory::Ssnail).and_then(|()| hdos::open(CONFIG)).and_then(|()| hdos::read());
     let mut text = [0; hdos::SECTOR as usize];

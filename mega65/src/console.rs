@@ -31,21 +31,32 @@ impl Console {
     }
 
     /// Adds text to the conversation.
+    #[inline(never)]
     pub fn write(&mut self, text: &[u8], style: Style) {
         // Chip RAM always answers.
         let _ = self.pane.write(&mut Far, &mut Screen, text, style);
     }
 
     /// Adds a line of its own.
+    #[inline(never)]
     pub fn say(&mut self, text: &[u8], style: Style) {
         let _ = self.pane.fresh_line(&mut Far, &mut Screen);
         self.write(text, style);
         self.write(b"\n", style);
     }
 
-    /// Adds a line that the program says.
-    pub fn note(&mut self, line: &Line) {
-        self.say(line.bytes(), Style::Note);
+    /// Adds a line that the program says, from a template ([`Line::put`]).
+    #[inline(never)]
+    pub fn tell(&mut self, style: Style, template: &[u8], numbers: &[u32], texts: &[&[u8]]) {
+        let mut line = Line::new();
+        line.put(template, numbers, texts);
+        self.say(line.bytes(), style);
+    }
+
+    /// Adds a line of the program's without numbers.
+    #[inline(never)]
+    pub fn note(&mut self, text: &[u8]) {
+        self.say(text, Style::Note);
     }
 
     /// Shows the status line.

@@ -82,48 +82,64 @@ pub const HELP_NATIVE: &[HelpLine] = &[
     ("/core on|off", "compute with the core or without"),
 ];
 
+/// What a command takes.
+#[derive(Clone, Copy)]
+enum Takes {
+    Nothing(Command<'static>),
+    Number(fn(u32) -> Command<'static>),
+    Decimal(fn(f32) -> Command<'static>),
+    Factor,
+    Choice(&'static [&'static [u8]]),
+    Text,
+}
+
+/// Name, what it takes, and that in words.
+type Row = (&'static str, Takes, &'static str);
+
+static COMMANDS: &[Row] = &[
+    ("/n", Takes::Number(Command::N), "a number of tokens, such as /n 120"),
+    ("/temp", Takes::Decimal(Command::Temp), "a temperature from 0 on, such as /temp 0.8"),
+    ("/topk", Takes::Number(Command::TopK), "a number of candidates, such as /topk 40; 0 is all"),
+    ("/penalty", Takes::Factor, "a factor above 0, such as /penalty 1.15"),
+    ("/seed", Takes::Number(Command::Seed), "a number from 0 to 4294967295, such as /seed 7"),
+    ("/greedy", Takes::Nothing(Command::Greedy), ""),
+    ("/numerics", Takes::Choice(&[b"float", b"hardware"]), "float or hardware"),
+    ("/hw", Takes::Nothing(Command::Numerics(b"")), ""),
+    ("/eos", Takes::Nothing(Command::Eos), ""),
+    ("/stats", Takes::Nothing(Command::Stats), ""),
+    ("/reset", Takes::Nothing(Command::Reset), ""),
+    ("/model", Takes::Text, ""),
+    ("/save", Takes::Text, ""),
+    ("/core", Takes::Choice(&[b"on", b"off", b"auto"]), "on, off or auto"),
+    ("/quit", Takes::Nothing(Command::Quit), ""),
+];
+
 /// Reads a line; `None` where it is not a command but text.
 #[must_use]
 pub fn parse(line: &[u8]) -> Option<Result<Command<'_>, CommandError>> {
     let line = line.trim_ascii();
-    let (&b'/', rest) = line.split_first()? else { return None };
-    let (name, argument) = match rest.iter().position(|&b| b == b' ') {
-        Some(i) => (&rest[..i], rest[i..].trim_ascii()),
-        None => (rest, &[][..]),
+    if *line.first()? != b'/' {
+        return None;
+    }
+    let (name, argument) = match line.iter().position(|&b| b == b' ') {
+        Some(i) => (&line[..i], line[i..].trim_ascii()),
+        None => (line, &[][..]),
     };
-    let number = |command, expected, make: fn(u32) -> Command<'static>| {
-        parse_u32(argument).map(make).ok_or(CommandError { command, expected })
+    let Some((command, takes, expected)) = COMMANDS.iter().find(|row| row.0.as_bytes() == name) else {
+        return Some(Ok(Command::Help));
     };
-    Some(match name {
-        b"n" => number("/n", "a number of tokens, such as /n 120", Command::N),
-        b"topk" => number("/topk", "a number of candidates, such as /topk 40; 0 is all", Command::TopK),
-        b"seed" => number("/seed", "a number from 0 to 4294967295, such as /seed 7", Command::Seed),
-        b"temp" => match parse_decimal(argument) {
-            Some(t) => Ok(Command::Temp(t)),
-            None => Err(CommandError { command: "/temp", expected: "a temperature from 0 on, such as /temp 0.8" }),
-        },
-        b"penalty" => match parse_decimal(argument) {
-            Some(p) if p > 0.0 => Ok(Command::Penalty(p)),
-            _ => Err(CommandError { command: "/penalty", expected: "a factor above 0, such as /penalty 1.15" }),
-        },
-        b"greedy" => Ok(Command::Greedy),
-        b"numerics" => match argument {
-            b"" | b"float" | b"hardware" => Ok(Command::Numerics(argument)),
-            _ => Err(CommandError { command: "/numerics", expected: "float or hardware" }),
-        },
-        b"hw" => Ok(Command::Numerics(b"")),
-        b"eos" => Ok(Command::Eos),
-        b"stats" => Ok(Command::Stats),
-        b"reset" => Ok(Command::Reset),
-        b"model" => Ok(Command::Model(argument)),
-        b"save" => Ok(Command::Save(argument)),
-        b"core" => match argument {
-            b"" | b"on" | b"off" | b"auto" => Ok(Command::Core(argument)),
-            _ => Err(CommandError { command: "/core", expected: "on, off or auto" }),
-        },
-        b"quit" => Ok(Command::Quit),
-        _ => Ok(Command::Help),
-    })
+    let read = match *takes {
+        Takes::Nothing(command) => Some(command),
+        Takes::Number(make) => parse_u32(argument).map(make),
+        Takes::Decimal(make) => parse_decimal(argument).map(make),
+        Takes::Factor => parse_decimal(argument).filter(|&p| p > 0.0).map(Command::Penalty),
+        Takes::Choice(words) if argument.is_empty() || words.contains(&argument) => {
+            Some(if *command == "/core" { Command::Core(argument) } else { Command::Numerics(argument) })
+        }
+        Takes::Choice(_) => None,
+        Takes::Text => Some(if *command == "/model" { Command::Model(argument) } else { Command::Save(argument) }),
+    };
+    Some(read.ok_or(CommandError { command, expected }))
 }
 
 /// A whole number without sign.

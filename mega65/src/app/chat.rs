@@ -30,10 +30,19 @@ const STATUS_EVERY: u32 = 250;
 
 static mut SCRATCH: [u32; LINE_MAX * WORDS_PER_BYTE as usize] = [0; LINE_MAX * WORDS_PER_BYTE as usize];
 
-/// The tokenizer's work memory.
-pub fn scratch() -> &'static mut [u32] {
-    // SAFETY: one thread, no interrupts, and each caller is done with it before the next begins.
-    unsafe { &mut *(&raw mut SCRATCH) }
+/// Tokenizes a line. One copy of the tokenizer serves both kinds of model.
+#[inline(never)]
+pub fn tokenize(
+    reader: &Accelerator,
+    header: &Header,
+    text: &[u8],
+    place: Place,
+    sink: &mut dyn FnMut(u32) -> Result<(), SinkFull>,
+) -> Result<(), tokenizer::Error> {
+    let mut tables = Tables::open(reader, header)?;
+    // SAFETY: one thread, no interrupts, and the tokenizer does not call itself.
+    let scratch = unsafe { &mut *(&raw mut SCRATCH) };
+    encode(&mut tables, text, place, Rules::TYPED, &mut scratch[..], sink).map(|_| ())
 }
 
 /// What is said about an answer.
@@ -59,6 +68,7 @@ struct Chat<'a, 'r> {
 }
 
 /// Talks until the person leaves.
+#[inline(never)]
 pub fn run(app: &mut App, header: &Header) -> After {
     let mut room = [Candidate::default(); TOP_K_MAX];
     let mut own = [Candidate::default(); TOP_K_MAX];
@@ -90,52 +100,47 @@ pub fn run(app: &mut App, header: &Header) -> After {
 }
 
 impl Chat<'_, '_> {
+    #[inline(never)]
     fn greet(&mut self, readable: bool) {
         vic::clear();
         self.app.console.redraw(TITLE);
-        let mut line = Line::new();
-        line.text(b"[").text(self.header.description_bytes()).text(b"]");
-        self.app.console.note(&line);
-        let mut line = Line::new();
-        line.text(b"[").text(self.header.architecture.name().as_bytes()).text(b" decoder, context ");
-        line.number(self.header.context).text(b", vocab ").number(self.header.n_vocab).text(b"]");
-        self.app.console.note(&line);
+        introduce(&mut self.app.console, self.header, b"decoder");
         if !readable {
-            self.app.console.say(b"[the logits lie where the processor cannot read: greedy only]", Style::Note);
+            self.app.console.note(b"[the logits lie where the processor cannot read: greedy only]");
         }
         self.settings_line();
-        self.app.console.say(b"Type a text to go on from; /help lists the commands.", Style::Note);
+        self.app.console.note(b"Type a text to go on from; /help lists the commands.");
         self.status(None);
     }
 
+    #[inline(never)]
     fn settings_line(&mut self) {
         let s = self.session.settings;
-        let mut line = Line::new();
         if s.is_greedy() {
-            line.text(b"[greedy");
+            self.app.console.tell(Style::Note, b"[greedy, at most %n tokens]", &[self.n], &[]);
         } else {
-            line.text(b"[temperature ").decimal(s.temperature).text(b", top-k ").number(s.top_k);
-            line.text(b", penalty ").decimal(s.penalty).text(b", seed ").number(self.seed);
+            let numbers = [s.temperature.to_bits(), s.top_k, s.penalty.to_bits(), self.seed, self.n];
+            let template = b"[temperature %d, top-k %n, penalty %d, seed %n, at most %n tokens]";
+            self.app.console.tell(Style::Note, template, &numbers, &[]);
         }
-        line.text(b", at most ").number(self.n).text(b" tokens]");
-        self.app.console.note(&line);
     }
 
+    #[inline(never)]
     fn status(&mut self, turn: Option<&Turn>) {
         let mut line = Line::new();
         let description = self.header.description_bytes();
-        line.text(&description[..description.len().min(30)]);
+        let name = &description[..description.len().min(30)];
         let context = self.session.context();
         let used = self.session.len().min(context);
-        line.text(b" | context ").number(used).text(b"/").number(context);
+        line.put(b"%s | context %n/%n", &[used, context], &[name]);
         if let Some(turn) = turn {
             let time = turn.watch.milliseconds() + 1;
-            line.text(b" | ").tenths((turn.tokens * 10_000).div_ceil(time)).text(b" tokens/s | ");
-            line.tenths(time / 100).text(b" s");
+            line.put(b" | %t tokens/s | %t s", &[rate(turn.tokens, time), time / 100], &[]);
         }
         self.app.console.status(line.bytes());
     }
 
+    #[inline(never)]
     fn converse(&mut self) -> After {
         self.app.console.fresh_input();
         loop {
@@ -161,10 +166,8 @@ impl Chat<'_, '_> {
                         }
                     }
                     Err(error) => {
-                        let mut line = Line::new();
-                        line.text(b"[").text(error.command.as_bytes()).text(b" takes ");
-                        line.text(error.expected.as_bytes()).text(b"]");
-                        self.app.console.note(&line);
+                        let texts = [error.command.as_bytes(), error.expected.as_bytes()];
+                        self.app.console.tell(Style::Note, b"[%s takes %s]", &[], &texts);
                     }
                 }
                 continue;
@@ -173,25 +176,22 @@ impl Chat<'_, '_> {
         }
     }
 
+    #[inline(never)]
     fn help(&mut self) {
         for (name, what) in HELP.iter().chain(HELP_NATIVE) {
-            let mut line = Line::new();
-            line.text(b"  ").text(name.as_bytes());
-            while line.bytes().len() < 16 {
-                line.text(b" ");
-            }
-            line.text(what.as_bytes());
-            self.app.console.note(&line);
+            let pad = &b"              "[name.len().min(14)..];
+            self.app.console.tell(Style::Note, b"  %s%s%s", &[], &[name.as_bytes(), pad, what.as_bytes()]);
         }
-        self.app.console.say(b"  RUN/STOP stops an answer, F5 and F7 look back.", Style::Note);
+        self.app.console.note(b"  RUN/STOP stops an answer, F5 and F7 look back.");
     }
 
+    #[inline(never)]
     fn command(&mut self, command: Command<'_>) -> Option<After> {
         match command {
             Command::N(n) => self.n = n,
             Command::Temp(t) => self.session.settings.temperature = t,
             Command::TopK(k) if k == 0 || k > TOP_K_MAX as u32 => {
-                self.app.console.say(b"[/topk takes 1 to 64 on the MEGA65]", Style::Note);
+                self.app.console.note(b"[/topk takes 1 to 64 on the MEGA65]");
                 return None;
             }
             Command::TopK(k) => self.session.settings.top_k = k,
@@ -204,7 +204,7 @@ impl Chat<'_, '_> {
             Command::Eos => {
                 self.show_end = !self.show_end;
                 let text: &[u8] = if self.show_end { b"[the end is shown]" } else { b"[the end is not shown]" };
-                self.app.console.say(text, Style::Note);
+                self.app.console.note(text);
                 return None;
             }
             Command::Stats => {
@@ -214,17 +214,17 @@ impl Chat<'_, '_> {
             Command::Reset => {
                 self.session.reset();
                 self.folder.reset();
-                self.app.console.say(b"[a fresh context]", Style::Note);
+                self.app.console.note(b"[a fresh context]");
                 self.status(None);
                 return None;
             }
             Command::Model(_) => return Some(After::Menu),
             Command::Save(_) => {
-                self.app.console.say(b"[this card's DOS cannot write: nothing was saved]", Style::Note);
+                self.app.console.note(b"[this card's DOS cannot write: nothing was saved]");
                 return None;
             }
             Command::Core(_) => {
-                self.app.console.say(b"[the SSNAIL core computes]", Style::Note);
+                self.app.console.note(b"[the SSNAIL core computes]");
                 return None;
             }
             Command::Quit => return Some(After::Leave),
@@ -237,31 +237,27 @@ impl Chat<'_, '_> {
         None
     }
 
+    #[inline(never)]
     fn stats(&mut self) {
-        let mut line = Line::new();
-        line.text(b"[").number(self.tokens).text(b" tokens in ").tenths(self.time / 100).text(b" s");
-        if self.time > 0 {
-            line.text(b", ").tenths((self.tokens * 10_000).div_ceil(self.time)).text(b" tokens/s");
-        }
         let context = self.session.context();
-        line.text(b"; ").number(self.session.len().min(context)).text(b" of ").number(context);
-        line.text(b" tokens of context]");
-        self.app.console.note(&line);
+        let used = self.session.len().min(context);
+        let numbers = [self.tokens, self.time / 100, rate(self.tokens, self.time), used, context];
+        let template = b"[%n tokens in %t s, %t tokens/s; %n of %n tokens of context]";
+        self.app.console.tell(Style::Note, template, &numbers, &[]);
     }
 
     /// Appends a text to the context; says why where it does not go in.
+    #[inline(never)]
     fn append(&mut self, text: &[u8]) -> bool {
         let before = self.session.len();
         let place = if self.session.is_empty() { Place::First } else { Place::Later };
         let reader = self.app.machine.accelerator();
         let mut refused = None;
         let (session, core) = (&mut self.session, &mut self.core);
-        let result = Tables::open(&reader, self.header).and_then(|mut tables| {
-            encode(&mut tables, text, place, Rules::TYPED, scratch(), |id| {
-                session.push(core, id).map_err(|error| {
-                    refused = Some(error);
-                    SinkFull
-                })
+        let result = tokenize(&reader, self.header, text, place, &mut |id| {
+            session.push(core, id).map_err(|error| {
+                refused = Some(error);
+                SinkFull
             })
         });
         if let Some(error) = refused {
@@ -270,7 +266,7 @@ impl Chat<'_, '_> {
             return false;
         }
         match result {
-            Ok(_) => true,
+            Ok(()) => true,
             Err(error) => {
                 let _ = self.session.truncate(&self.core, before);
                 self.explain_tables(&error);
@@ -279,13 +275,14 @@ impl Chat<'_, '_> {
         }
     }
 
+    #[inline(never)]
     fn turn(&mut self, text: &[u8]) {
         self.app.console.say(text, Style::Typed);
         if !self.append(text) {
             return;
         }
         if self.session.is_empty() {
-            self.app.console.say(b"[nothing to go on from: type a text]", Style::Note);
+            self.app.console.note(b"[nothing to go on from: type a text]");
             return;
         }
         if let Err(error) = self.session.begin(&mut self.core, self.n) {
@@ -301,9 +298,9 @@ impl Chat<'_, '_> {
         self.time += turn.watch.milliseconds();
         self.app.console.say(b"", Style::Text);
         match result {
-            Ok(StopReason::Eos) => self.app.console.say(b"[end of text]", Style::Note),
+            Ok(StopReason::Eos) => self.app.console.note(b"[end of text]"),
             Ok(StopReason::Context) => self.context_full(),
-            Ok(StopReason::Requested) => self.app.console.say(b"[stopped]", Style::Note),
+            Ok(StopReason::Requested) => self.app.console.note(b"[stopped]"),
             Ok(StopReason::Count) => {}
             Err(Some(error)) => self.explain(&error),
             Err(None) => self.app.console.say(
@@ -315,6 +312,7 @@ impl Chat<'_, '_> {
     }
 
     /// Follows an answer to its end; `Err(None)`: the core does not come back.
+    #[inline(never)]
     fn answer(&mut self, turn: &mut Turn) -> Result<StopReason, Option<TurnError>> {
         let mut quiet = Stopwatch::start();
         let mut shown = Stopwatch::start();
@@ -358,6 +356,7 @@ impl Chat<'_, '_> {
     }
 
     /// Shows the text of a token.
+    #[inline(never)]
     fn piece(&mut self, token: u32) -> Result<(), TurnError> {
         let reader = self.app.machine.accelerator();
         let Ok(tables) = Tables::open(&reader, self.header) else { return Ok(()) };
@@ -377,6 +376,7 @@ impl Chat<'_, '_> {
     }
 
     /// How likely the end was before this token.
+    #[inline(never)]
     fn end_shown(&mut self, token: u32) {
         let settings = self.session.settings;
         let percent = if settings.is_greedy() {
@@ -389,70 +389,71 @@ impl Chat<'_, '_> {
         if let Ok(percent) = percent {
             if percent >= WORTH_SHOWING {
                 let mut line = Line::new();
-                line.text(b"<EOS ").number(percent).text(b"%>");
+                line.put(b"<EOS %n%%>", &[percent], &[]);
                 self.app.console.write(line.bytes(), Style::Note);
             }
         }
     }
 
+    #[inline(never)]
     fn context_full(&mut self) {
-        let mut line = Line::new();
-        line.text(b"[context full: it holds ").number(self.session.context());
-        line.text(b" tokens; /reset starts afresh]");
-        self.app.console.note(&line);
+        let template = b"[context full: it holds %n tokens; /reset starts afresh]";
+        self.app.console.tell(Style::Note, template, &[self.session.context()], &[]);
     }
 
+    #[inline(never)]
     fn explain(&mut self, error: &TurnError) {
-        let mut line = Line::new();
-        match *error {
+        let mut why: &[u8] = b"";
+        let (template, numbers): (&[u8], [u32; 2]) = match *error {
             TurnError::ContextFull { .. } => return self.context_full(),
             TurnError::NoSuchToken { token, n_vocab } => {
-                line.text(b"[token ").number(token).text(b" does not exist: the vocabulary has ");
-                line.number(n_vocab).text(b" tokens; the image is damaged]");
+                (b"[token %n does not exist: the vocabulary has %n tokens; the image is damaged]", [token, n_vocab])
             }
             TurnError::Core(code) => {
-                line.text(b"[the core stopped: ");
-                match JobError::from_code(code) {
-                    Some(known) => line.text(known.text().as_bytes()),
-                    None => line.text(b"unknown reason"),
-                };
-                line.text(b" (error ").number(u32::from(code)).text(b"); /model loads it again]");
+                why = JobError::from_code(code).map_or(&b"unknown reason"[..], |known| known.text().as_bytes());
+                (b"[the core stopped: %s (error %n); /model loads it again]", [u32::from(code), 0])
             }
             TurnError::Runtime { address, found } => {
-                line.text(b"[damaged image: ").hex(found, 8).text(b" at ").hex(address, 7);
-                line.text(b"; /model loads it again]");
+                (b"[damaged image: %x at %x; /model loads it again]", [found, address])
             }
             TurnError::Sample(SampleError::NotFinite { token }) => {
-                line.text(b"[the logit of token ").number(token).text(b" is not a number: the weights are damaged]");
+                (b"[the logit of token %n is not a number: the weights are damaged]", [token, 0])
             }
-            TurnError::Sample(_) => {
-                line.text(b"[the logits cannot be read; /greedy leaves the choice to the core]");
-            }
+            TurnError::Sample(_) => (b"[the logits cannot be read; /greedy leaves the choice to the core]", [0, 0]),
             TurnError::Memory(fault) => {
-                line.text(b"[the core's memory does not answer at ").hex(fault.address, 7).text(b"; /model loads again]");
+                (b"[the core's memory does not answer at %x; /model loads again]", [fault.address, 0])
             }
-        }
-        let bytes = line;
-        self.app.console.say(bytes.bytes(), Style::Error);
+        };
+        self.app.console.tell(Style::Error, template, &numbers, &[why]);
     }
 
+    #[inline(never)]
     fn explain_tables(&mut self, error: &tokenizer::Error) {
-        let mut line = Line::new();
-        match *error {
+        let mut what: &[u8] = b"";
+        let (template, number): (&[u8], u32) = match *error {
             tokenizer::Error::Damaged { field, address, .. } => {
-                line.text(b"[damaged image: ").text(field.as_bytes()).text(b" at ").hex(address, 7);
-                line.text(b"; /model loads it again]");
+                what = field.as_bytes();
+                (b"[damaged image: %s at %x; /model loads it again]", address)
             }
-            tokenizer::Error::Memory(fault) => {
-                line.text(b"[damaged image: a table lies at ").hex(fault.address, 7).text(b"]");
-            }
+            tokenizer::Error::Memory(fault) => (b"[damaged image: a table lies at %x]", fault.address),
             tokenizer::Error::TextTooLong { capacity } => {
-                line.text(b"[the line is too long: at most ").number(capacity).text(b" characters]");
+                (b"[the line is too long: at most %n characters]", capacity)
             }
-            _ => {
-                line.text(b"[the text could not be tokenized]");
-            }
-        }
-        self.app.console.say(line.bytes(), Style::Error);
+            _ => (b"[the text could not be tokenized]", 0),
+        };
+        self.app.console.tell(Style::Error, template, &[number], &[what]);
     }
+}
+
+/// Tenths of tokens a second, rounded up so that a slow model does not read as standing still.
+fn rate(tokens: u32, milliseconds: u32) -> u32 {
+    if milliseconds == 0 { 0 } else { (tokens * 10_000).div_ceil(milliseconds) }
+}
+
+/// The two lines about a model.
+#[inline(never)]
+pub fn introduce(console: &mut crate::console::Console, header: &Header, kind: &[u8]) {
+    console.tell(Style::Note, b"[%s]", &[], &[header.description_bytes()]);
+    let texts = [header.architecture.name().as_bytes(), kind];
+    console.tell(Style::Note, b"[%s %s, context %n, vocab %n]", &[header.context, header.n_vocab], &texts);
 }

@@ -1,6 +1,6 @@
 //! A conversation with a model that writes no text: which earlier lines are like the new one.
 
-use super::chat::scratch;
+use super::chat::{introduce, tokenize};
 use super::{After, App, TITLE};
 use crate::hw::clock::Stopwatch;
 use crate::hw::core::Accelerator;
@@ -14,7 +14,7 @@ use ssnail_shared::map::{MEMORY_BASE, TOKENS, align_up};
 use ssnail_shared::mem::{Memory, ReadMemory};
 use ssnail_shared::runtime::{self, StopReason};
 use ssnail_shared::session::{Core, CoreState};
-use ssnail_shared::tokenizer::{Place, Rules, SinkFull, Tables, encode};
+use ssnail_shared::tokenizer::{Place, SinkFull};
 use ssnail_shared::ui::Style;
 use ssnail_shared::ui::editor::{Key, LINE_MAX};
 
@@ -53,6 +53,7 @@ impl Memories {
     }
 
     /// Cosine of two vectors.
+    #[inline(never)]
     fn similarity(&self, a: u32, b: u32) -> f32 {
         let (mut a, mut b) = (a + TEXT_LEN, b + TEXT_LEN);
         let end = a + 2 * self.dim;
@@ -85,17 +86,12 @@ fn to_i16(value: f32) -> i16 {
 }
 
 /// Compares lines until the person leaves.
+#[inline(never)]
 pub fn run(app: &mut App, header: &Header) -> After {
     vic::clear();
     app.console.redraw(TITLE);
-    let mut line = Line::new();
-    line.text(b"[").text(header.description_bytes()).text(b"]");
-    app.console.note(&line);
-    let mut line = Line::new();
-    line.text(b"[").text(header.architecture.name().as_bytes()).text(b" encoder, context ");
-    line.number(header.context).text(b", vocab ").number(header.n_vocab).text(b"]");
-    app.console.note(&line);
-    app.console.say(b"Type a line; the most similar earlier lines are shown.", Style::Note);
+    introduce(&mut app.console, header, b"encoder");
+    app.console.note(b"Type a line; the most similar earlier lines are shown.");
     app.console.fresh_input();
     let mut memories = Memories::new(header, app.machine.memory_len);
     if memories.capacity == 0 {
@@ -105,7 +101,7 @@ pub fn run(app: &mut App, header: &Header) -> After {
     loop {
         let Some(key) = keys::next() else { continue };
         if key == Key::Help {
-            app.console.say(b"  /reset forgets the lines, /model chooses another model, /quit leaves", Style::Note);
+            app.console.note(b"  /reset forgets the lines, /model chooses another model, /quit leaves");
             continue;
         }
         if !app.console.key(key) {
@@ -122,15 +118,13 @@ pub fn run(app: &mut App, header: &Header) -> After {
             Some(Ok(Command::Model(_))) => return After::Menu,
             Some(Ok(Command::Reset)) => {
                 memories.count = 0;
-                app.console.say(b"[the lines are forgotten]", Style::Note);
+                app.console.note(b"[the lines are forgotten]");
             }
             Some(Ok(Command::Stats)) => {
-                let mut line = Line::new();
-                line.text(b"[").number(memories.count.min(memories.capacity)).text(b" lines]");
-                app.console.note(&line);
+                app.console.tell(Style::Note, b"[%n lines]", &[memories.count.min(memories.capacity)], &[]);
             }
             Some(_) => {
-                app.console.say(b"  /reset, /stats, /model, /quit", Style::Note);
+                app.console.note(b"  /reset, /stats, /model, /quit");
             }
             None if text.is_empty() => {}
             None => compare(app, header, &mut core, &mut memories, text),
@@ -138,6 +132,7 @@ pub fn run(app: &mut App, header: &Header) -> After {
     }
 }
 
+#[inline(never)]
 fn compare(app: &mut App, header: &Header, core: &mut Accelerator, memories: &mut Memories, text: &[u8]) {
     app.console.say(text, Style::Typed);
     let watch = Stopwatch::start();
@@ -175,25 +170,23 @@ fn compare(app: &mut App, header: &Header, core: &mut Accelerator, memories: &mu
         n += 1;
     }
     if found == 0 {
-        app.console.say(b"[stored; the next line is compared with it]", Style::Note);
+        app.console.note(b"[stored; the next line is compared with it]");
     }
     for (similarity, n) in &best[..found] {
         let record = memories.record(*n);
         let mut text = [0; LINE_MAX];
         let len = usize::from(far::peek(record)).min(LINE_MAX);
         let _ = Far.read(record + 1, &mut text[..len]);
-        let mut line = Line::new();
-        line.cosine(*similarity).text(b"  ").text(&text[..len]);
-        app.console.say(line.bytes(), Style::Text);
+        app.console.tell(Style::Text, b"%c  %s", &[similarity.to_bits()], &[&text[..len]]);
     }
     memories.count += 1;
     let mut line = Line::new();
-    line.number(memories.count.min(memories.capacity)).text(b" lines | ");
-    line.tenths(watch.milliseconds() / 100).text(b" s");
+    line.put(b"%n lines | %t s", &[memories.count.min(memories.capacity), watch.milliseconds() / 100], &[]);
     app.console.status(line.bytes());
 }
 
 /// Normalises the vector and writes the record.
+#[inline(never)]
 fn store(core: &Accelerator, header: &Header, memories: &Memories, record: u32, text: &[u8]) -> bool {
     let mut squares = 0.0f32;
     let mut i = 0;
@@ -218,24 +211,23 @@ fn store(core: &Accelerator, header: &Header, memories: &Memories, record: u32, 
 }
 
 /// Runs the encoder over a line.
+#[inline(never)]
 fn embed(app: &App, header: &Header, core: &mut Accelerator, text: &[u8]) -> Result<(), Line> {
     let mut line = Line::new();
     let reader = app.machine.accelerator();
     let mut count = 0u32;
     let mut too_long = false;
-    let encoded = Tables::open(&reader, header).and_then(|mut tables| {
-        encode(&mut tables, text, Place::First, Rules::TYPED, scratch(), |id| {
-            if count >= header.context {
-                too_long = true;
-                return Err(SinkFull);
-            }
-            core.write_u32(TOKENS + 4 * count, id).map_err(|_| SinkFull)?;
-            count += 1;
-            Ok(())
-        })
+    let encoded = tokenize(&reader, header, text, Place::First, &mut |id| {
+        if count >= header.context {
+            too_long = true;
+            return Err(SinkFull);
+        }
+        core.write_u32(TOKENS + 4 * count, id).map_err(|_| SinkFull)?;
+        count += 1;
+        Ok(())
     });
     if too_long {
-        line.text(b"[the line is too long: this model reads ").number(header.context).text(b" tokens]");
+        line.put(b"[the line is too long: this model reads %n tokens]", &[header.context], &[]);
         return Err(line);
     }
     if encoded.is_err() {
@@ -255,7 +247,7 @@ fn embed(app: &App, header: &Header, core: &mut Accelerator, text: &[u8]) -> Res
         match core.state() {
             CoreState::Idle => break,
             CoreState::Failed(code) => {
-                line.text(b"[the core stopped with error ").number(u32::from(code)).text(b"; /model loads it again]");
+                line.put(b"[the core stopped with error %n; /model loads it again]", &[u32::from(code)], &[]);
                 return Err(line);
             }
             CoreState::Busy => {

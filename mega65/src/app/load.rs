@@ -37,6 +37,7 @@ enum Failure {
 }
 
 /// Which memory shows what the load port writes: two patterns through the port, each looked for in both.
+#[inline(never)]
 pub fn probe() -> Option<bool> {
     for sdram in [false, true] {
         board::select_sdram(sdram);
@@ -51,12 +52,14 @@ pub fn probe() -> Option<bool> {
 }
 
 /// Writes a word through the load port.
+#[inline(never)]
 fn write_word(address: u32, value: u32) -> bool {
     let mut memory = crate::hw::core::Accelerator { readable_end: u32::MAX };
     memory.write_u32(address, value).is_ok()
 }
 
 /// The model that an earlier run of the program left in memory, if it is still whole.
+#[inline(never)]
 pub fn resident(machine: &Machine) -> Option<Header> {
     machine.ram?;
     if far::peek32(SIGNATURE_MARK) != LOADED {
@@ -74,6 +77,7 @@ pub fn resident(machine: &Machine) -> Option<Header> {
 }
 
 /// A sum over pieces of the payload, spread evenly.
+#[inline(never)]
 fn signature(header: &Header) -> u32 {
     let readable = header.payload_len.min(REGION_BOUNDARY - PAYLOAD);
     let step = (readable / 64) & !31;
@@ -89,6 +93,7 @@ fn signature(header: &Header) -> u32 {
 }
 
 /// Folds `length` bytes (a multiple of 4) at `address` into a sum.
+#[inline(never)]
 fn mix(sum: u32, address: u32, length: u32) -> u32 {
     let mut sum = sum;
     let mut at = address;
@@ -101,6 +106,7 @@ fn mix(sum: u32, address: u32, length: u32) -> u32 {
 
 impl App {
     /// Loads a model of the list; `None` where it did not work, and `message` says why.
+    #[inline(never)]
     pub(super) fn load(&mut self, index: u16) -> Option<Header> {
         self.message = Line::new();
         let Ok(entry) = self.list.get(&Far, index) else { return None };
@@ -123,7 +129,7 @@ impl App {
         vic::clear();
         Screen.text(0, 0, TITLE, Style::Title);
         let mut line = Line::new();
-        line.text(b"Loading ").text(entry.name());
+        line.put(b"Loading %s", &[], &[entry.name()]);
         Screen.text(4, 0, line.bytes(), Style::Text);
         Screen.text(BAR_ROW + 3, 0, b"RUN/STOP cancels", Style::Note);
         let header = card::read_header(&entry).map_err(Failure::Card).and_then(|bytes| {
@@ -144,24 +150,25 @@ impl App {
         }
     }
 
+    #[inline(never)]
     fn explain(&mut self, failure: &Failure) {
-        let m = &mut self.message;
-        match *failure {
-            Failure::Cancelled => m.text(b"Loading was cancelled"),
+        let mut why: &[u8] = b"";
+        let (template, number): (&[u8], u32) = match *failure {
+            Failure::Cancelled => (b"Loading was cancelled", 0),
             Failure::Card(error) => {
-                m.text(b"Loading failed: ").text(error.text()).text(b" (error ").hex(u32::from(error.0), 2).text(b")")
+                why = error.text();
+                (b"Loading failed: %s (error %h)", u32::from(error.0))
             }
             Failure::Port(LoadError::Port { offset }) => {
-                m.text(b"Loading failed: the core reports ERROR after ").number(offset).text(b" bytes")
+                (b"Loading failed: the core reports ERROR after %n bytes", offset)
             }
             Failure::Port(LoadError::TooLong { expected } | LoadError::Truncated { expected, .. }) => {
-                m.text(b"Loading failed: the file does not have the ").number(expected).text(b" bytes of its header; copy it again")
+                (b"Loading failed: the file does not have the %n bytes of its header; copy it again", expected)
             }
-            Failure::NotReady => m.text(b"Loading failed: the core is not READY; switch the MEGA65 off and on"),
-            Failure::Differs(address) => {
-                m.text(b"Loading failed: memory differs from the card at ").hex(address, 7).text(b"; load again")
-            }
+            Failure::NotReady => (b"Loading failed: the core is not READY; switch the MEGA65 off and on", 0),
+            Failure::Differs(address) => (b"Loading failed: memory differs from the card at %x; load again", address),
         };
+        self.message.put(template, &[number], &[why]);
     }
 }
 
@@ -193,6 +200,7 @@ impl Samples {
 }
 
 /// Sum over a sector's first 508 bytes: whole words, wherever the sector began.
+#[inline(never)]
 fn sector_sum(at: u32) -> u32 {
     let mut sum = 0u32;
     let mut a = at;
@@ -204,6 +212,7 @@ fn sector_sum(at: u32) -> u32 {
 }
 
 /// Sends the file, whose first sector is in the buffer.
+#[inline(never)]
 fn stream(header: &Header) -> Result<(), Failure> {
     let mut port = Port;
     let watch = Stopwatch::start();
@@ -258,6 +267,7 @@ fn stream(header: &Header) -> Result<(), Failure> {
 }
 
 /// Draws the bar and the figures.
+#[inline(never)]
 fn progress(loader: &Loader, watch: Stopwatch) {
     let (sent, total) = (loader.sent(), loader.total());
     let filled = (sent >> 8) * BAR_WIDTH / (total >> 8);
@@ -271,12 +281,8 @@ fn progress(loader: &Loader, watch: Stopwatch) {
     // Bytes per millisecond are thousands of bytes per second.
     let rate = sent / time;
     let mut line = Line::new();
-    line.number((sent >> 8) * 100 / (total >> 8)).text(b"%  ");
-    line.megabytes(sent).text(b" of ").megabytes(total).text(b"  ");
-    line.number(rate).text(b" KB/s  ");
-    if rate > 0 {
-        line.number((total - sent) / rate / 1000).text(b" s left");
-    }
+    let left = if rate > 0 { (total - sent) / rate / 1000 } else { 0 };
+    line.put(b"%n%%  %m of %m  %n KB/s  %n s left", &[(sent >> 8) * 100 / (total >> 8), sent, total, rate, left], &[]);
     Screen.clear(BAR_ROW + 1, 0);
     Screen.text(BAR_ROW + 1, 0, line.bytes(), Style::Text);
 }

@@ -21,37 +21,30 @@ const HINT: &[u8] = b"cursor keys, number or first letter: choose   RETURN: load
 const NUMBER_TIME: u32 = 1500;
 
 /// Why a model cannot be used, or an empty text.
+#[inline(never)]
 fn reason(entry: &Entry, have: u32) -> Line {
     let mut line = Line::new();
-    match entry.verdict {
-        Verdict::Fits => {}
-        Verdict::TooBig => {
-            line.text(b"too big: needs ").megabytes(entry.memory_needed).text(b", here are ").megabytes(have);
-        }
-        Verdict::WrongLength => {
-            line.text(b"damaged: its length is not what its header says; copy it again");
-        }
-        Verdict::BadHeader { offset: 0 } => {
-            line.text(b"not a SSNAIL image");
-        }
-        Verdict::BadHeader { offset: 4 } => {
-            line.text(b"an image of another version; convert the model again");
-        }
-        Verdict::BadHeader { offset: 0x64 | 0x70 | 0x74 } => {
-            line.text(b"made for an older memory map; convert the model again");
-        }
+    let mut numbers = [entry.memory_needed, have];
+    let template: &[u8] = match entry.verdict {
+        Verdict::Fits => b"",
+        Verdict::TooBig => b"too big: needs %m, here are %m",
+        Verdict::WrongLength => b"damaged: its length is not what its header says; copy it again",
+        Verdict::BadHeader { offset: 0 } => b"not a SSNAIL image",
+        Verdict::BadHeader { offset: 4 } => b"an image of another version; convert the model again",
+        Verdict::BadHeader { offset: 0x64 | 0x70 | 0x74 } => b"made for an older memory map; convert the model again",
         Verdict::BadHeader { offset } => {
-            line.text(b"damaged: header field at ").hex(u32::from(offset), 2).text(b"; convert or copy it again");
+            numbers[0] = u32::from(offset);
+            b"damaged: header field at %h; convert or copy it again"
         }
-        Verdict::Unreadable => {
-            line.text(b"the card could not be read there");
-        }
-    }
+        Verdict::Unreadable => b"the card could not be read there",
+    };
+    line.put(template, &numbers, &[]);
     line
 }
 
 impl App {
     /// Reads the card into the list.
+    #[inline(never)]
     pub(super) fn scan(&mut self) {
         vic::clear();
         Screen.text(0, 0, TITLE, Style::Title);
@@ -59,16 +52,17 @@ impl App {
         Screen.text(3, 0, b"Looking for models on the card ...", Style::Text);
         let result = card::scan(&mut self.list, self.machine.memory_len, |n| {
             let mut line = Line::new();
-            line.number(u32::from(n));
+            line.put(b"%n", &[u32::from(n)], &[]);
             Screen.text(3, 35, line.bytes(), Style::Text);
         });
         self.message = Line::new();
         if let Err(error) = result {
-            self.message.text(b"Card: ").text(error.text()).text(b" (error ").hex(u32::from(error.0), 2).text(b")");
+            self.message.put(b"Card: %s (error %h)", &[u32::from(error.0)], &[error.text()]);
         }
     }
 
     /// Lets a person choose.
+    #[inline(never)]
     pub(super) fn choose(&mut self) -> Choice {
         let mut selected = 0u16;
         let resident = super::load::resident(&self.machine);
@@ -133,6 +127,7 @@ impl App {
         }
     }
 
+    #[inline(never)]
     fn confirm_leaving(&self) -> bool {
         Screen.clear(HINT_ROW, 0);
         Screen.text(HINT_ROW, 0, b"Back to BASIC? RUN/STOP again: yes   any other key: no", Style::Marked);
@@ -145,6 +140,7 @@ impl App {
         }
     }
 
+    #[inline(never)]
     fn draw_foot(&self, resident: bool) {
         Screen.clear(MESSAGE_ROW, 0);
         Screen.text(MESSAGE_ROW, 0, self.message.bytes(), Style::Error);
@@ -173,13 +169,15 @@ impl App {
         if count == 0 {
             line.text(b"No models on the card. Put .SSN files into /SSNAIL/ (ssnail card), then CLR to look again.");
         } else {
-            line.number(u32::from(count)).text(if count == 1 { b" model" } else { b" models" });
+            let pages = u32::from((count - 1) / PER_PAGE + 1);
+            let template: &[u8] = match (count, pages) {
+                (1, _) => b"%n model",
+                (_, 1) => b"%n models",
+                _ => b"%n models - page %n of %n",
+            };
+            line.put(template, &[u32::from(count), u32::from(selected / PER_PAGE + 1), pages], &[]);
             if self.list.dropped() > 0 {
-                line.text(b", and ").number(u32::from(self.list.dropped())).text(b" more that do not fit the list");
-            }
-            let pages = (count - 1) / PER_PAGE + 1;
-            if pages > 1 {
-                line.text(b" - page ").number(u32::from(selected / PER_PAGE + 1)).text(b" of ").number(u32::from(pages));
+                line.put(b", and %n more that do not fit the list", &[u32::from(self.list.dropped())], &[]);
             }
         }
         Screen.text(4, 0, line.bytes(), Style::Note);
@@ -196,13 +194,9 @@ impl App {
         let Ok(entry) = self.list.get(&Far, index) else { return };
         let row = FIRST_ROW + 2 * (index % PER_PAGE) as u8;
         let mut line = Line::new();
-        if index < 9 {
-            line.text(b" ");
-        }
-        line.number(u32::from(index) + 1).text(b" ").text(entry.name());
-        if entry.memory_needed > 0 {
-            line.text(b"  ").megabytes(entry.memory_needed);
-        }
+        let template: &[u8] = if entry.memory_needed > 0 { b"%s%n %s  %m" } else { b"%s%n %s" };
+        let pad: &[u8] = if index < 9 { b" " } else { b"" };
+        line.put(template, &[u32::from(index) + 1, entry.memory_needed], &[pad, entry.name()]);
         Screen.clear(row, 0);
         Screen.text(row, 0, line.bytes(), if selected { Style::Marked } else { Style::Text });
         Screen.clear(row + 1, 0);
@@ -225,6 +219,7 @@ impl App {
     }
 
     /// The keys, until one is pressed.
+    #[inline(never)]
     pub(super) fn help(&self) {
         const KEYS: [&[u8]; 14] = [
             b"In the list",

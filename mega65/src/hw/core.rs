@@ -50,6 +50,7 @@ impl LoadPort for Port {
         poke(at(reg::LOAD_CONTROL), if clear_error { d | reg::LOAD_CLEAR_ERROR } else { d });
     }
 
+    #[inline(never)]
     fn send(&mut self, offset: u32, length: u32) {
         send(hdos::BUFFER + offset, length as u16);
     }
@@ -89,6 +90,7 @@ fn send(from: u32, length: u16) {
 const READY_LIMIT: u32 = 500;
 
 /// Waits for READY.
+#[inline(never)]
 pub fn wait_ready() -> bool {
     if peek(at(reg::LOAD_CONTROL)) & reg::LOAD_READY != 0 {
         return true;

@@ -31,6 +31,7 @@ const HOT: u32 = IO + 0x05D;
 const HOT_ENABLED: u8 = 0x80;
 
 /// Sets every register that the text needs, whatever mode the machine was in, and clears the screen.
+#[inline(never)]
 pub fn open() {
     // SAFETY: this program has one thread and no interrupts; FOUND is used here and in `restore` only.
     let found = unsafe { &mut *(&raw mut FOUND) };
@@ -75,12 +76,14 @@ pub fn open() {
 }
 
 /// Blanks the screen.
+#[inline(never)]
 pub fn clear() {
     fill(SCREEN, 0x20, CELLS);
     fill(COLOUR, colour(Style::Text), CELLS);
 }
 
 /// Puts back what [`open`] found.
+#[inline(never)]
 pub fn restore() {
     // SAFETY: as in `open`.
     let found = unsafe { &*(&raw const FOUND) };
