@@ -133,7 +133,11 @@ impl App {
 
     #[inline(never)]
     fn talk(&mut self, header: &Header) -> After {
-        if header.is_encoder() { embed::run(self, header) } else { chat::run(self, header) }
+        if header.is_encoder() {
+            embed::run(self, header)
+        } else {
+            chat::run(self, header)
+        }
     }
 }
 

@@ -4,9 +4,9 @@
 
 use crate::hw::far::Far;
 use crate::hw::hdos::{self, Entry as DirEntry, Error};
-use ssnail_shared::catalogue::{Catalogue, Directory, Entry, NAME_MAX, RECORD_LEN, Verdict, is_model_name, judge};
+use ssnail_shared::catalogue::{is_model_name, judge, Catalogue, Directory, Entry, Verdict, NAME_MAX, RECORD_LEN};
 use ssnail_shared::config::Config;
-use ssnail_shared::header::{DESCRIPTION_LEN, HeaderError};
+use ssnail_shared::header::{HeaderError, DESCRIPTION_LEN};
 use ssnail_shared::map::HEADER_LEN;
 use ssnail_shared::mem::ReadMemory;
 

@@ -1,7 +1,7 @@
 //! What is on the screen: title, conversation, status line, and the line being typed.
 
 use crate::hw::far::Far;
-use crate::hw::vic::{ROWS, Screen};
+use crate::hw::vic::{Screen, ROWS};
 use crate::out::Line;
 use ssnail_shared::ui::editor::{Edit, Editor, Key};
 use ssnail_shared::ui::pane::Pane;

@@ -15,9 +15,9 @@ use ssnail_shared::registers::JobError;
 use ssnail_shared::runtime::StopReason;
 use ssnail_shared::sampler::{self, Candidate, SampleError, Settings};
 use ssnail_shared::session::{Event, Session, TurnError};
-use ssnail_shared::tokenizer::{self, Place, Rules, SinkFull, Tables, WORDS_PER_BYTE, encode};
-use ssnail_shared::ui::Style;
+use ssnail_shared::tokenizer::{self, encode, Place, Rules, SinkFull, Tables, WORDS_PER_BYTE};
 use ssnail_shared::ui::editor::{Key, LINE_MAX};
+use ssnail_shared::ui::Style;
 
 /// Candidates that fit; `/topk` goes up to this.
 pub const TOP_K_MAX: usize = 64;
@@ -436,9 +436,7 @@ impl Chat<'_, '_> {
                 (b"[damaged image: %s at %x; /model loads it again]", address)
             }
             tokenizer::Error::Memory(fault) => (b"[damaged image: a table lies at %x]", fault.address),
-            tokenizer::Error::TextTooLong { capacity } => {
-                (b"[the line is too long: at most %n characters]", capacity)
-            }
+            tokenizer::Error::TextTooLong { capacity } => (b"[the line is too long: at most %n characters]", capacity),
             _ => (b"[the text could not be tokenized]", 0),
         };
         self.app.console.tell(Style::Error, template, &[number], &[what]);
@@ -447,7 +445,11 @@ impl Chat<'_, '_> {
 
 /// Tenths of tokens a second, rounded up so that a slow model does not read as standing still.
 fn rate(tokens: u32, milliseconds: u32) -> u32 {
-    if milliseconds == 0 { 0 } else { (tokens * 10_000).div_ceil(milliseconds) }
+    if milliseconds == 0 {
+        0
+    } else {
+        (tokens * 10_000).div_ceil(milliseconds)
+    }
 }
 
 /// The two lines about a model.

@@ -10,13 +10,13 @@ use crate::out::Line;
 use ssnail_shared::command::{self, Command};
 use ssnail_shared::exec::num::rsqrt;
 use ssnail_shared::header::Header;
-use ssnail_shared::map::{MEMORY_BASE, TOKENS, align_up};
+use ssnail_shared::map::{align_up, MEMORY_BASE, TOKENS};
 use ssnail_shared::mem::{Memory, ReadMemory};
 use ssnail_shared::runtime::{self, StopReason};
 use ssnail_shared::session::{Core, CoreState};
 use ssnail_shared::tokenizer::{Place, SinkFull};
-use ssnail_shared::ui::Style;
 use ssnail_shared::ui::editor::{Key, LINE_MAX};
+use ssnail_shared::ui::Style;
 
 /// Lines shown.
 const BEST: usize = 3;
@@ -82,7 +82,11 @@ fn to_i16(value: f32) -> i16 {
     }
     let significand = (bits & 0x007F_FFFF) | 0x0080_0000;
     let n = if exponent > 141 { 32_767 } else { (((significand >> (149 - exponent)) + 1) >> 1).min(32_767) };
-    if bits >> 31 == 0 { n as i16 } else { -(n as i16) }
+    if bits >> 31 == 0 {
+        n as i16
+    } else {
+        -(n as i16)
+    }
 }
 
 /// Compares lines until the person leaves.
@@ -234,9 +238,7 @@ fn embed(app: &App, header: &Header, core: &mut Accelerator, text: &[u8]) -> Res
         line.text(b"[the line could not be tokenized: the image is damaged; /model loads it again]");
         return Err(line);
     }
-    let written = core
-        .write_u32(runtime::PROMPT_LEN, count)
-        .and_then(|()| core.write_u32(runtime::STOP_REASON, 0));
+    let written = core.write_u32(runtime::PROMPT_LEN, count).and_then(|()| core.write_u32(runtime::STOP_REASON, 0));
     if written.is_err() {
         line.text(b"[the core's memory does not answer; /model loads the model again]");
         return Err(line);

@@ -4,7 +4,7 @@ use super::menu::refusal;
 use super::{App, Machine, TITLE};
 use crate::card;
 use crate::hw::clock::Stopwatch;
-use crate::hw::core::{Found, Port, wait_ready};
+use crate::hw::core::{wait_ready, Found, Port};
 use crate::hw::far::{self, Far};
 use crate::hw::vic::{self, Screen};
 use crate::hw::{board, hdos, keys};
@@ -41,9 +41,10 @@ enum Failure {
 pub fn probe() -> Option<bool> {
     for sdram in [false, true] {
         board::select_sdram(sdram);
-        if [0x5A17_C3E1u32, 0xA5E8_3C1E].iter().all(|pattern| {
-            write_word(OUTPUT, *pattern) && far::peek32(OUTPUT) == *pattern
-        }) {
+        if [0x5A17_C3E1u32, 0xA5E8_3C1E]
+            .iter()
+            .all(|pattern| write_word(OUTPUT, *pattern) && far::peek32(OUTPUT) == *pattern)
+        {
             return Some(sdram);
         }
     }
@@ -218,8 +219,7 @@ fn stream(header: &Header) -> Result<(), Failure> {
     let watch = Stopwatch::start();
     let mut loader = Loader::begin(header, &mut port);
     let sectors = header.file_len().div_ceil(u32::from(hdos::SECTOR));
-    let mut samples =
-        Samples { every: sectors / (SAMPLES as u32 - 2) + 1, sums: [(0, 0); SAMPLES], len: 0 };
+    let mut samples = Samples { every: sectors / (SAMPLES as u32 - 2) + 1, sums: [(0, 0); SAMPLES], len: 0 };
     let mut count = u32::from(hdos::SECTOR).min(header.file_len());
     let mut sector = 0u32;
     let mut shown = u32::MAX;

@@ -1,6 +1,6 @@
 //! The list of models.
 
-use super::{App, Choice, TITLE, machine_line};
+use super::{machine_line, App, Choice, TITLE};
 use crate::card;
 use crate::hw::core::Found;
 use crate::hw::far::Far;
@@ -157,8 +157,15 @@ impl App {
         Screen.text(0, 0, TITLE, Style::Title);
         Screen.text(1, 0, machine_line(&self.machine).bytes(), Style::Note);
         match self.machine.core {
-            Found::None => Screen.text(2, 0, b"No SSNAIL core answers at $FFD7500: models can be listed, not run.", Style::Error),
-            Found::Other(_) => Screen.text(2, 0, b"This core is of another version than this program: update one of them.", Style::Error),
+            Found::None => {
+                Screen.text(2, 0, b"No SSNAIL core answers at $FFD7500: models can be listed, not run.", Style::Error)
+            }
+            Found::Other(_) => Screen.text(
+                2,
+                0,
+                b"This core is of another version than this program: update one of them.",
+                Style::Error,
+            ),
             Found::Core(_) if self.machine.ram.is_none() => {
                 Screen.text(2, 0, b"The core's memory does not answer: switch the MEGA65 off and on.", Style::Error);
             }
@@ -249,5 +256,9 @@ impl App {
 /// The sentence for a model that is not to be loaded; `None` where it can be.
 pub(super) fn refusal(entry: &Entry, have: u32) -> Option<Line> {
     let why = reason(entry, have);
-    if why.bytes().is_empty() { None } else { Some(why) }
+    if why.bytes().is_empty() {
+        None
+    } else {
+        Some(why)
+    }
 }

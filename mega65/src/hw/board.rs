@@ -1,7 +1,7 @@
 //! Which machine this is.
 
-use super::IO;
 use super::far::{peek, poke};
+use super::IO;
 
 const MODEL: u32 = IO + 0x629;
 const EMULATED: u32 = IO + 0x60F;

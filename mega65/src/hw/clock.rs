@@ -1,8 +1,8 @@
 //! Time: CIA 2's timers as one 32-bit counter of phi cycles, about a microsecond each. The frame counter will not do: every
 //! HDOS call sets it back.
 
-use super::IO;
 use super::far::{peek, poke};
+use super::IO;
 
 const CIA2: u32 = IO + 0xD00;
 const TIMER_A: u32 = CIA2 + 4;
@@ -47,7 +47,11 @@ fn peek16(at: u32) -> u16 {
 
 /// Cycles in a millisecond.
 pub fn per_millisecond() -> u32 {
-    if peek(NTSC) & 0x80 == 0 { 985 } else { 1023 }
+    if peek(NTSC) & 0x80 == 0 {
+        985
+    } else {
+        1023
+    }
 }
 
 /// A moment from which time is measured.

@@ -1,7 +1,7 @@
 //! The accelerator's registers.
 
 use super::clock::Stopwatch;
-use super::far::{self, Far, peek, poke};
+use super::far::{self, peek, poke, Far};
 use super::hdos;
 use ssnail_shared::loader::LoadPort;
 use ssnail_shared::mem::{Fault, Memory, ReadMemory};

@@ -2,8 +2,8 @@
 
 #![allow(unsafe_code)]
 
-use super::IO;
 use super::far::{copy, peek, poke};
+use super::IO;
 use rv45_rt::machine::{rv45_carry, rv45_hdos};
 
 /// Page of the name that is asked for; free for programs, below $7F00 as HDOS wants it.
@@ -56,7 +56,11 @@ impl Error {
 fn call(function: u32, x: u32, y: u32, z: u32) -> Result<u32, Error> {
     // SAFETY: HDOS writes into the pages above and the sector buffer only.
     let (registers, ok) = unsafe { (rv45_hdos(function, x, y, z), rv45_carry()) };
-    if ok != 0 { Ok(registers) } else { Err(Error(registers as u8)) }
+    if ok != 0 {
+        Ok(registers)
+    } else {
+        Err(Error(registers as u8))
+    }
 }
 
 /// Closes everything and goes to the root of the card.

@@ -1,7 +1,7 @@
 //! The keyboard queue.
 
-use super::IO;
 use super::far::{peek, poke};
+use super::IO;
 use ssnail_shared::ui::editor::Key;
 
 const ASCII: u32 = IO + 0x610;

@@ -2,9 +2,9 @@
 
 #![allow(unsafe_code)]
 
-use super::IO;
 use super::far::{copy, fill, peek, poke};
-use ssnail_shared::ui::{COLUMNS, Style, Surface};
+use super::IO;
+use ssnail_shared::ui::{Style, Surface, COLUMNS};
 
 /// Rows of the screen.
 pub const ROWS: u8 = 50;
