@@ -4,6 +4,7 @@ pub mod frames;
 pub mod known;
 pub mod link_register;
 pub mod live;
+pub mod whole;
 
 use crate::asm::Label;
 use crate::ir::{Function, Ir};

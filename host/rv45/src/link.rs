@@ -11,6 +11,7 @@ use crate::asm::{Item, Label, LayoutError, Mnemonic, Mode, Symbols, TextError};
 use crate::chain;
 use crate::elf::{Elf, ElfError};
 use crate::flow::live::Callees;
+use crate::flow::whole;
 use crate::front::{self, FrontError, Source};
 use crate::ir::{Function, Placement};
 use crate::lower::{self, Peepholes, Pool, Style};
@@ -186,7 +187,9 @@ pub fn link_source(
 ) -> Result<Program, LinkError> {
     let mut pool = Pool::default();
     let mut pointers = source.pointers;
-    let mut pieces = translate(source.functions, options, symbols, &mut pool)?;
+    let targets: Vec<Label> = pointers.iter().map(|p| p.target).collect();
+    let callees = whole::analyse(&source.functions, &targets, source.entry, &|label| symbols.name(label));
+    let mut pieces = translate(source.functions, options, &callees, symbols, &mut pool)?;
     thunks::insert(&mut pieces, &mut pointers, symbols);
     pieces.iter_mut().for_each(|p| chain::tail_calls(p, symbols));
     let shared = share(&mut pieces, options, symbols);
@@ -246,10 +249,10 @@ fn overlay_numbers(pieces: &[Piece]) -> Vec<u8> {
 fn translate(
     functions: Vec<Function>,
     options: &Options,
+    callees: &Callees,
     symbols: &mut Symbols,
     pool: &mut Pool,
 ) -> Result<Vec<Piece>, LinkError> {
-    let callees = Callees::default();
     let listed = |list: &[String], name: &str| list.iter().any(|part| name.contains(part.as_str()));
     let mut pieces = Vec::new();
     for mut function in functions {
@@ -259,7 +262,7 @@ fn translate(
             function.placement = Placement::Cold;
         }
         let style = if function.placement == Placement::Hot { Style::Speed } else { Style::Size };
-        let out = lower::function(&mut function, style, options.peepholes, &callees, symbols, pool);
+        let out = lower::function(&mut function, style, options.peepholes, callees, symbols, pool);
         if let Some(&(mnemonic, mode)) = out.invalid.first() {
             return Err(LinkError::Encoding { function: function.name, mnemonic, mode });
         }

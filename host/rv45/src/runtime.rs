@@ -1,6 +1,7 @@
 //! The hand-written routines: their sources, and those that are made on demand.
 
 use crate::asm::{Builder, Item, Mnemonic as M, Mode, Operand, Parser, Routine, Symbols, TextError};
+use crate::flow::{ARGUMENTS, Bytes, regs};
 use crate::lower::cells::{self, cell};
 use crate::rv::Reg;
 use std::collections::HashMap;
@@ -86,6 +87,23 @@ fn is_panic(name: &str) -> bool {
         "17capacity_overflow",
     ];
     PARTS.iter().any(|part| name.contains(part)) && (name.starts_with("_R") || name.starts_with("_ZN"))
+}
+
+/// What a hand-written routine reads of the registers; `None` for one that is not known.
+pub fn reads(name: &str) -> Option<Bytes> {
+    const A: [Bytes; 6] = [0, regs([10]), regs([10, 11]), regs([10, 11, 12]), regs([10, 11, 12, 13]), ARGUMENTS];
+    let arguments = match name {
+        "rv_panic" | "rv_halt" | "rv45_carry" => 0,
+        "far_read8" | "far_read16" | "far_read32" | "rv45_dma" => 1,
+        "far_write8" | "far_write16" | "far_write32" => 2,
+        "memcpy" | "memmove" | "memset" | "memcmp" | "bcmp" | "rv45_dma_copy" | "rv45_dma_fill" => 3,
+        "rv45_hdos" => 4,
+        "__addsf3" | "__subsf3" | "__mulsf3" | "__divsf3" | "__ltsf2" | "__lesf2" | "__eqsf2" | "__nesf2"
+        | "__cmpsf2" | "__gesf2" | "__gtsf2" | "__unordsf2" => 2,
+        "__floatsisf" | "__floatunsisf" | "__fixsfsi" | "__fixunssfsi" => 1,
+        _ => return None,
+    };
+    A.get(arguments).copied()
 }
 
 /// Names that the sources use.

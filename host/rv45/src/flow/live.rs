@@ -11,11 +11,18 @@ use std::collections::HashMap;
 pub struct Callees {
     /// Bytes read, by label.
     pub reads: HashMap<Label, Bytes>,
+    /// Bytes of its results that some caller reads, by label of the function.
+    pub results: HashMap<Label, Bytes>,
 }
 
 impl Callees {
     fn of(&self, target: Label) -> Bytes {
         self.reads.get(&target).copied().unwrap_or(ARGUMENTS) & !PRESERVED
+    }
+
+    /// What is read of the results of a function.
+    pub fn results_of(&self, function: Label) -> Bytes {
+        self.results.get(&function).copied().unwrap_or(RESULTS)
     }
 }
 
@@ -35,6 +42,7 @@ pub fn everything(function: &Function) -> Live {
 
 /// Liveness of `function`.
 pub fn analyse(function: &Function, graph: &Graph, callees: &Callees) -> Live {
+    let results = callees.results_of(function.label);
     let mut live_in = vec![0; graph.blocks.len()];
     let mut after = vec![0; function.lines.len()];
     let mut todo: Vec<usize> = (0..graph.blocks.len()).collect();
@@ -43,7 +51,7 @@ pub fn analyse(function: &Function, graph: &Graph, callees: &Callees) -> Live {
         let mut live = block.next.iter().fold(0, |l, &n| l | live_in[n]);
         for j in (block.start..block.end).rev() {
             after[j] = live;
-            live = before(&function.lines[j].op, live, callees);
+            live = before(&function.lines[j].op, live, callees, results);
         }
         if live != live_in[i] {
             live_in[i] = live;
@@ -59,9 +67,10 @@ pub fn saved_registers(n: u8) -> Bytes {
     ORDER.iter().take(usize::from(n)).fold(0, |s, &r| s | all(Reg(r)))
 }
 
-/// Bytes live before `op`, given those live after it.
-pub fn before(op: &Ir, live: Bytes, callees: &Callees) -> Bytes {
-    let exit = PRESERVED | RESULTS;
+/// Bytes live before `op`, given those live after it and those of the function's results that are
+/// read.
+pub fn before(op: &Ir, live: Bytes, callees: &Callees, results: Bytes) -> Bytes {
+    let exit = PRESERVED | results;
     match *op {
         Ir::Nop => live,
         Ir::Li { rd, .. } | Ir::CodeAddr { rd, .. } => live & !all(rd),
@@ -89,7 +98,7 @@ pub fn before(op: &Ir, live: Bytes, callees: &Callees) -> Bytes {
         Ir::TailCall { target } => PRESERVED | callees.of(target),
         Ir::Call { target } => (live & PRESERVED) | callees.of(target) | all(Reg::SP),
         Ir::CallReg { reg } => (live & PRESERVED) | ARGUMENTS | all(reg) | all(Reg::SP),
-        Ir::JumpReg { reg } => live | exit | ARGUMENTS | all(reg),
+        Ir::JumpReg { reg } => live | PRESERVED | RESULTS | ARGUMENTS | all(reg),
         Ir::Ret => exit,
         Ir::Save { n, .. } => live | saved_registers(n) | all(Reg::SP),
         Ir::Restore { n, .. } => exit & !saved_registers(n),
