@@ -23,6 +23,8 @@ pub enum Report {
     Hazard(Hazard),
     /// The load port was written while it had no room; the byte was lost.
     LoadPortOverflow,
+    /// A DMA list that does not end: hardware would hang, here it was cut off.
+    DmaEndless,
     /// A DMA list asked for something that hardware does not do (mix, swap, modulo).
     DmaUnsupported,
 }
@@ -36,10 +38,12 @@ impl Report {
             Self::KernalCall => "KERNAL call without a ROM",
             Self::TrapFiller => "byte after the hypervisor trap is not CLV",
             Self::UnknownTrap => "unknown hypervisor trap",
+            Self::Hazard(Hazard::Break) => "BRK executed",
             Self::Hazard(Hazard::FlatQCrossesBank) => "flat Q access across a 64 KB boundary",
             Self::Hazard(Hazard::FlatQThenIndirectZ) => "(bp),Z directly after a flat Q load",
             Self::Hazard(Hazard::PointerAtPageEnd) => "pointer at the last byte of the base page",
             Self::LoadPortOverflow => "load port written while it had no room",
+            Self::DmaEndless => "DMA list without end",
             Self::DmaUnsupported => "DMA feature that hardware does not have",
         }
     }

@@ -54,6 +54,8 @@ pub enum Hazard {
     /// A flat Q load directly followed by an unprefixed `(bp),Z` instruction, which may use a
     /// 32-bit pointer on hardware (not done here).
     FlatQThenIndirectZ,
+    /// BRK: where no program uses it on purpose, the sign of a jump into nowhere.
+    Break,
     /// A pointer at the last byte of the base page: its second byte comes from the next page on
     /// hardware (done here), from the start of the page in Xemu.
     PointerAtPageEnd,

@@ -1,6 +1,6 @@
 //! Jumps, the stack, words in memory, MAP and status changes.
 
-use super::{Bus, Cpu, FLAG_B, FLAG_E, IRQ_VECTOR};
+use super::{Bus, Cpu, FLAG_B, FLAG_E, Hazard, IRQ_VECTOR};
 
 impl Cpu {
     #[inline(always)]
@@ -57,6 +57,7 @@ impl Cpu {
 
     #[inline(always)]
     pub(super) fn brk<B: Bus>(&mut self, bus: &mut B) {
+        bus.hazard(Hazard::Break, self.pc);
         self.pc = self.pc.wrapping_add(2);
         self.interrupt(bus, IRQ_VECTOR, FLAG_B);
     }

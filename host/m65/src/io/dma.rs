@@ -10,6 +10,10 @@ const IO_BASE: u32 = 0x0ffd_0000;
 /// Cycles of a byte filled and of a byte copied in chip RAM.
 const FILL_CYCLES: u32 = 1;
 const COPY_CYCLES: u32 = 2;
+/// Jobs of one chain, options of one list, bytes of one chain: more is a list gone wrong.
+const MAX_JOBS: u32 = 4096;
+const MAX_OPTIONS: u32 = 1024;
+const MAX_BYTES: u64 = 1 << 28;
 
 /// Registers `$D700-$D70E`.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +22,7 @@ pub struct Dma {
     list: u32,
     /// `$D703`: bit 0 F018B lists, bit 1 no wrap at megabytes.
     control: u8,
+    running: bool,
 }
 
 impl Dma {
@@ -159,30 +164,59 @@ impl Board {
     fn plain_chain(&mut self) {
         let options = Options::new(self.dma.control);
         let mut at = self.dma.list;
-        while self.one_job(Source::Flat, &mut at, &options) {}
+        self.chain(Source::Flat, &mut at, options, false);
         self.dma.list = at;
     }
 
     fn enhanced_chain(&mut self, source: Source, list: u32) -> u32 {
-        let mut options = Options::new(self.dma.control);
         let mut at = list;
-        loop {
-            self.read_options(source, &mut at, &mut options);
-            if !self.one_job(source, &mut at, &options) {
-                return at;
-            }
-        }
+        self.chain(source, &mut at, Options::new(self.dma.control), true);
+        at
     }
 
-    fn read_options(&mut self, source: Source, at: &mut u32, options: &mut Options) {
-        loop {
+    fn chain(&mut self, source: Source, at: &mut u32, options: Options, enhanced: bool) {
+        if self.dma.running {
+            // A job that writes the registers which start jobs.
+            self.report(Report::DmaUnsupported, *at & FLAT_MASK);
+            return;
+        }
+        self.dma.running = true;
+        if !self.jobs(source, at, options, enhanced) {
+            self.report(Report::DmaEndless, *at & FLAT_MASK);
+        }
+        self.dma.running = false;
+    }
+
+    /// Runs the jobs of a list; false where it does not end.
+    fn jobs(&mut self, source: Source, at: &mut u32, mut options: Options, enhanced: bool) -> bool {
+        let mut bytes = 0;
+        for _ in 0..MAX_JOBS {
+            if enhanced && !self.read_options(source, at, &mut options) {
+                return false;
+            }
+            let job = self.read_job(source, at, &options);
+            bytes += u64::from(job.count);
+            if bytes > MAX_BYTES {
+                return false;
+            }
+            self.run_job(&job, *at, options.transparent);
+            if job.command & 4 == 0 {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// False where the options do not end.
+    fn read_options(&mut self, source: Source, at: &mut u32, options: &mut Options) -> bool {
+        for _ in 0..MAX_OPTIONS {
             let option = self.list_byte(source, at);
             // From $80 on an argument follows.
             let argument = if option & 0x80 != 0 { self.list_byte(source, at) } else { 0 };
             let low = |old: u16| old & 0xff00 | u16::from(argument);
             let high = |old: u16| old & 0xff | u16::from(argument) << 8;
             match option {
-                0x00 => return,
+                0x00 => return true,
                 0x01 => options.cross_megabytes = true,
                 0x06 => options.transparent = None,
                 0x07 => options.transparent = Some(options.transparent_value),
@@ -204,21 +238,19 @@ impl Board {
                 _ => self.report(Report::DmaUnsupported, u32::from(option)),
             }
         }
+        false
     }
 
-    /// Reads and runs one job; true when another is chained behind it.
-    fn one_job(&mut self, source: Source, at: &mut u32, options: &Options) -> bool {
-        let job = self.read_job(source, at, options);
+    fn run_job(&mut self, job: &Job, list_end: u32, transparent: Option<u8>) {
         if job.unsupported {
-            self.report(Report::DmaUnsupported, *at & FLAT_MASK);
+            self.report(Report::DmaUnsupported, list_end & FLAT_MASK);
         }
         match job.command & 3 {
-            0 => self.copy(job.source, job.destination, job.count, options.transparent),
-            3 => self.fill(job.fill, job.destination, job.count, options.transparent),
+            0 => self.copy(job.source, job.destination, job.count, transparent),
+            3 => self.fill(job.fill, job.destination, job.count, transparent),
             // Mix and swap do nothing on hardware.
-            _ => self.report(Report::DmaUnsupported, *at & FLAT_MASK),
+            _ => self.report(Report::DmaUnsupported, list_end & FLAT_MASK),
         }
-        job.command & 4 != 0
     }
 
     fn read_job(&mut self, list: Source, at: &mut u32, options: &Options) -> Job {
