@@ -256,12 +256,15 @@ fn numerics_change_within_a_chat_and_the_context_stays() {
 fn answers_are_folded_only_on_request() {
     let Some(data) = data() else { return };
     let file = fs::read(data.join("models/stories260K-F16.gguf")).unwrap();
+    // Hot enough that byte tokens come, and with them characters outside ASCII.
     let chat = |options: &[&str]| {
-        let test = Test::new().image("m", &file, &[]).args(["chat", "m.ssnail", "-n", "0", "--prompt", "caf\u{e9}"]);
-        test.args(options.iter().copied()).run()
+        let test = Test::new().image("m", &file, &[]);
+        let test =
+            test.args(["chat", "m.ssnail", "-n", "200", "--temp", "30", "--topk", "0", "--seed", "2", "--prompt", "a"]);
+        test.args(options.iter().copied()).run().stdout()
     };
-    chat(&[]);
-    chat(&["--ascii"]);
+    assert!(!chat(&[]).is_ascii());
+    assert!(chat(&["--ascii"]).is_ascii());
 }
 
 /// Sends SIGINT to a running chat once it has answered something.
@@ -294,6 +297,62 @@ fn row_40_ctrl_c_stops_the_answer_and_the_conversation_goes_on() {
     let used: u32 = said.split(" of 4000 tokens").next().unwrap().rsplit(' ').next().unwrap().parse().unwrap();
     assert!((5..3000).contains(&used), "{used}: {said}");
     assert!(said.contains("[up to 3 tokens]"), "{said}");
+}
+
+/// The same with the keys of a terminal, which `script` provides.
+#[cfg(target_os = "linux")]
+#[test]
+fn row_40_ctrl_c_on_a_terminal_stops_the_answer_and_asks_at_the_prompt() {
+    let Some(data) = data() else { return };
+    if std::process::Command::new("script").arg("--version").output().is_err() {
+        println!("skipped: the program script (util-linux) is not installed");
+        return;
+    }
+    let file = fs::read(data.join("models/stories260K-F32.gguf")).unwrap();
+    let test = Test::new().image("m", &file, &["--ctx", "4000"]);
+    let chat = format!("'{}' chat m.ssnail -n 3900 --seed 1", ssnail().display());
+    let mut child = std::process::Command::new("timeout")
+        .args(["120", "script", "-qec", &chat, "/dev/null"])
+        .current_dir(test.path("."))
+        .env("TERM", "xterm")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut keys = child.stdin.take().unwrap();
+    let mut screen = child.stdout.take().unwrap();
+    let (mut seen, mut at) = (String::new(), 0);
+    // What follows the last text that was waited for, up to and with `text`.
+    let mut wait_for = |text: &str| loop {
+        if let Some(found) = seen[at..].find(text) {
+            let from = at;
+            at += found + text.len();
+            return seen[from..at].to_owned();
+        }
+        let mut bytes = [0; 256];
+        let count = screen.read(&mut bytes).unwrap();
+        assert_ne!(count, 0, "no {text:?} in {seen:?}");
+        seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+    };
+    wait_for("> ");
+    keys.write_all(b"Once upon a time\r").unwrap();
+    wait_for(" a");
+    keys.write_all(b"\x03").unwrap();
+    wait_for("> ");
+    keys.write_all(b"/stats\r").unwrap();
+    let stats = wait_for(" of 4000 tokens");
+    let used: u32 = stats.split(" of 4000 tokens").next().unwrap().rsplit(' ').next().unwrap().parse().unwrap();
+    assert!((5..3000).contains(&used), "{used}");
+    wait_for("> ");
+    // At the prompt it asks; no is no.
+    keys.write_all(b"\x03").unwrap();
+    wait_for("Leave?");
+    keys.write_all(b"n\r").unwrap();
+    wait_for("> ");
+    keys.write_all(b"\x03").unwrap();
+    wait_for("Leave?");
+    keys.write_all(b"y\r").unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 /// Outside a conversation Ctrl-C ends the program, and an unfinished image is not left behind.

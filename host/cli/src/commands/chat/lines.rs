@@ -7,26 +7,21 @@ use rustyline::error::ReadlineError;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 const PROMPT: &str = "> ";
+/// Earlier lines that the arrow keys bring back.
+const HISTORY: usize = 500;
 
 /// Where lines come from.
 pub enum Lines {
-    /// A person at a terminal.
-    Terminal(Box<DefaultEditor>),
+    /// A person at a terminal, with what was typed before.
+    Terminal(Vec<String>),
     /// A pipe or a file: no prompts, no editing.
     Pipe,
 }
 
 impl Lines {
     /// Standard input, as what it is.
-    ///
-    /// # Errors
-    /// The terminal refuses to be edited on.
-    pub fn new() -> Result<Self> {
-        if io::stdin().is_terminal() && io::stdout().is_terminal() {
-            let editor = DefaultEditor::new().context("cannot edit on this terminal")?;
-            return Ok(Self::Terminal(Box::new(editor)));
-        }
-        Ok(Self::Pipe)
+    pub fn new() -> Self {
+        if io::stdin().is_terminal() && io::stdout().is_terminal() { Self::Terminal(Vec::new()) } else { Self::Pipe }
     }
 
     /// True if a person is there.
@@ -40,18 +35,23 @@ impl Lines {
     /// The input cannot be read.
     pub fn next(&mut self) -> Result<Option<String>> {
         match self {
-            Self::Terminal(editor) => from_terminal(editor),
+            Self::Terminal(history) => from_terminal(history),
             Self::Pipe => from_pipe(),
         }
     }
 }
 
-fn from_terminal(editor: &mut DefaultEditor) -> Result<Option<String>> {
+/// The editor lives only while a line is typed: as long as it lives, it keeps Ctrl-C to itself.
+fn from_terminal(history: &mut Vec<String>) -> Result<Option<String>> {
+    let mut editor = DefaultEditor::new().context("cannot edit on this terminal")?;
+    for line in history.iter().rev().take(HISTORY).rev() {
+        // A line that the history does not take is no reason to stop.
+        let _ = editor.add_history_entry(line);
+    }
     loop {
         match editor.readline(PROMPT) {
             Ok(line) => {
-                // A history that is full or refuses is no reason to stop.
-                let _ = editor.add_history_entry(&line);
+                history.push(line.clone());
                 return Ok(Some(line));
             }
             Err(ReadlineError::Interrupted) => match editor.readline("Leave? [y/N] ") {

@@ -89,7 +89,7 @@ fn converse(args: &Args, mut say: impl FnMut(&str) -> Result<Next>) -> Result<Ou
         say(prompt)?;
         return Ok(Outcome::Done);
     }
-    let mut lines = Lines::new()?;
+    let mut lines = Lines::new();
     if lines.is_interactive() {
         writeln!(out::stdout(), "Type a text to go on from; /help lists the commands.")?;
     }
