@@ -1,4 +1,6 @@
-//! Emulator of the MEGA65 that SSNAIL.PRG needs.
+#![doc = include_str!("../README.md")]
+//!
+//! # Parts
 //!
 //! [`Machine`] is a whole computer: the 45GS02 ([`cpu`]), its [`board::Board`] with memory and
 //! devices, and the time between them. It runs headless; the screen can be had as text, as ANSI

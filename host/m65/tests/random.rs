@@ -43,7 +43,7 @@ fn scramble(machine: &mut Machine, mut seed: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(6))]
 
     #[test]
     fn random_memory_runs_without_panic(seed in 1u64.., pc: u16, q: u32, sp: u16, model in 0..3) {
