@@ -45,7 +45,7 @@ fn kernels(c: &mut Criterion) {
                 let row_bytes = format.ggml().row_bytes(columns as u64).unwrap() as usize;
                 let rows = weights.len() / row_bytes;
                 let mut input = Activations { x: x.clone(), ..Activations::default() };
-                kernel::prepare(format, numerics, &mut input);
+                kernel::prepare(Level::best(), format, numerics, &mut input);
                 let job = Rows { format, numerics, input: &input, weights: &weights[..rows * row_bytes], row_bytes };
                 let (mut out, mut room) = (vec![0.0; rows], Room::default());
                 let name = format!("{}/{numerics:?}/{level:?}", format.ggml().name());

@@ -44,7 +44,7 @@ fn table(op: &Value, table: &Table) {
 
 fn gemv(format: Format, weights: &[u8], x: Vec<f32>, rows: usize) -> Vec<f32> {
     let mut input = Activations { x, ..Activations::default() };
-    kernel::prepare(format, Numerics::Hardware, &mut input);
+    kernel::prepare(Level::best(), format, Numerics::Hardware, &mut input);
     let mut out = vec![0.0; rows];
     let row_bytes = weights.len() / rows;
     let job = Rows { format, numerics: Numerics::Hardware, input: &input, weights, row_bytes };
@@ -88,7 +88,7 @@ fn every_operation_of_the_vectors() {
             }
             "quantize_q8_0" => {
                 let mut a = Activations { x: input(op, "x"), ..Activations::default() };
-                a.quantise();
+                kernel::quantise(Level::best(), &mut a);
                 let d: Vec<u8> = a.scale[..a.x.len() / 32].iter().flat_map(|v| f32_to_f16(*v).to_le_bytes()).collect();
                 assert!(array(op, "outputs", "d") == d, "{name}: scales");
                 let q: Vec<u8> = a.q[..a.x.len()].iter().map(|q| *q as u8).collect();

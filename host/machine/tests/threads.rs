@@ -62,7 +62,7 @@ proptest! {
         let numerics = if hardware { Numerics::Hardware } else { Numerics::Float };
         let weights = random.bytes(format, columns, rows);
         let mut input = Activations { x: (0..columns).map(|_| random.float()).collect(), ..Activations::default() };
-        kernel::prepare(format, numerics, &mut input);
+        kernel::prepare(Level::best(), format, numerics, &mut input);
         let job = Rows { format, numerics, input: &input, weights: &weights, row_bytes: weights.len() / rows };
         let mut expected = vec![0.0; rows];
         kernel::rows(Level::Portable, &job, &mut Room::default(), &mut expected);
@@ -79,12 +79,12 @@ proptest! {
             other.x = (0..columns).map(|_| random.float()).collect();
         }
         let mut inputs = batch.inputs_mut(vectors).to_vec();
-        batch.prepare(format, numerics);
+        batch.prepare(Level::best(), format, numerics);
         for level in Level::available() {
             let mut all = vec![0.0; rows.next_multiple_of(16) * vectors];
             batch::rows(level, &job, &batch, &mut Room::default(), &mut all);
             for (j, input) in inputs.iter_mut().enumerate() {
-                kernel::prepare(format, numerics, input);
+                kernel::prepare(Level::best(), format, numerics, input);
                 kernel::rows(Level::Portable, &Rows { input, ..job }, &mut Room::default(), &mut expected);
                 let out: Vec<f32> = (0..rows).map(|row| all[batch::place(row, j, vectors)]).collect();
                 prop_assert_eq!(bits(&out), bits(&expected), "{:?} {:?} {:?} vector {}", level, format, numerics, j);
@@ -102,6 +102,25 @@ proptest! {
                 kernel::table(level, table, &mut out);
                 prop_assert_eq!(bits(&out), bits(&expected), "{:?}", level);
             }
+        }
+    }
+
+    #[test]
+    fn every_level_quantises_alike(seed: u64, blocks in 1usize..40, wild in prop::collection::vec(any::<u32>(), 32)) {
+        let mut random = Random(seed);
+        let mut x: Vec<f32> = (0..32 * blocks).map(|_| random.float()).collect();
+        // Halves that must go away from zero, and a block of anything.
+        x.extend((0..32).map(|i| if i == 0 { 127.0 } else { i as f32 - 15.5 }));
+        x.extend(wild.iter().map(|v| f32::from_bits(*v)));
+        x.extend(wild.iter().map(|v| f32::from_bits(v & 0x807f_ffff)));
+        let run = |level| {
+            let mut a = Activations { x: x.clone(), ..Activations::default() };
+            kernel::quantise(level, &mut a);
+            (a.q, bits(&a.scale), a.sum)
+        };
+        let expected = run(Level::Portable);
+        for level in Level::available() {
+            prop_assert_eq!(run(level), expected.clone(), "{:?}", level);
         }
     }
 
@@ -147,7 +166,7 @@ fn threads_do_not_show() {
         let weights = random.bytes(format, columns, rows);
         Arc::make_mut(&mut memory).slice_mut(MEMORY_BASE, weights.len() as u64).unwrap().copy_from_slice(&weights);
         let mut input = Activations { x: (0..columns).map(|_| random.float()).collect(), ..Activations::default() };
-        kernel::prepare(format, Numerics::Hardware, &mut input);
+        kernel::prepare(Level::best(), format, Numerics::Hardware, &mut input);
         let input = Arc::new(input);
         let row_bytes = weights.len() / rows;
         let product = Product { format, numerics: Numerics::Hardware, weights: MEMORY_BASE, row_bytes, rows };

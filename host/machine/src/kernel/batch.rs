@@ -45,9 +45,9 @@ impl Batch {
     }
 
     /// Fills the forms that the format needs.
-    pub fn prepare(&mut self, format: Format, numerics: Numerics) {
+    pub fn prepare(&mut self, level: Level, format: Format, numerics: Numerics) {
         for input in &mut self.inputs {
-            super::prepare(format, numerics, input);
+            super::prepare(level, format, numerics, input);
         }
         let weight_offset = match (numerics, format) {
             (Numerics::Hardware, Format::Q8_0) => 128,

@@ -14,7 +14,7 @@ mod x86;
 use ssnail_quant::GgmlType;
 use ssnail_shared::tables::Table;
 
-use crate::num::quantise::Activations;
+use crate::num::quantise::{Activations, quantise_block};
 
 /// A weight format, as the matrix unit tells them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,14 +94,27 @@ pub struct Rows<'a> {
 }
 
 /// Fills the forms of the input that this format needs.
-pub fn prepare(format: Format, numerics: Numerics, input: &mut Activations) {
-    if numerics == Numerics::Hardware {
-        if format.is_blocks() {
-            input.quantise();
-        } else {
-            input.widen();
-        }
+pub fn prepare(level: Level, format: Format, numerics: Numerics, input: &mut Activations) {
+    if numerics == Numerics::Float {
+        return;
     }
+    if !format.is_blocks() {
+        return input.widen();
+    }
+    quantise(level, input);
+    if format == Format::Q4_0 {
+        input.cross();
+    }
+}
+
+/// Fills the quantised form of the input.
+pub fn quantise(level: Level, input: &mut Activations) {
+    #[cfg(target_arch = "x86_64")]
+    if x86::quantise(level, input) {
+        return;
+    }
+    let _ = level;
+    input.quantise(quantise_block);
 }
 
 /// An instruction set with kernels of its own.

@@ -45,7 +45,7 @@ impl Machine {
             self.read_floats(i, to, u64::from(rows), &mut s.b)?;
         }
         self.check_write(i, to, u64::from(rows) * if halves { 2 } else { 4 })?;
-        kernel::prepare(format, self.numerics, Arc::make_mut(input));
+        kernel::prepare(self.engine.level(), format, self.numerics, Arc::make_mut(input));
         s.y.clear();
         s.y.resize(rows as usize, 0.0);
         if row_bytes > 0 {

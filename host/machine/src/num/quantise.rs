@@ -21,6 +21,22 @@ pub struct Activations {
     pub scale: Vec<f32>,
     /// Sum of the elements of each block.
     pub sum: Vec<i32>,
+    /// The quantised elements as [`Activations::cross`] orders them.
+    pub crossed: Vec<[i8; 128]>,
+}
+
+/// A block quantised (spec section 11): `d = max|x| / 127`, `q = round(x * (1/d))` half away from zero. The scale is
+/// rounded to F16 although `1/d` is not. Gives the scale and the sum of the elements.
+pub fn quantise_block(x: &[f32; BLOCK], q: &mut [i8; BLOCK]) -> (f32, i32) {
+    // `max` drops a NaN, and a block with one must not pass for a finite one.
+    let nan = x.iter().any(|v| v.is_nan());
+    let max = x.iter().fold(0.0f32, |m, v| m.max(v.abs()));
+    let d = if nan { f32::NAN } else { max / 127.0 };
+    let id = if d == 0.0 { 0.0 } else { 1.0 / d };
+    for (q, v) in q.iter_mut().zip(x) {
+        *q = (v * id).round() as i8;
+    }
+    (f16_to_f32(f32_to_f16(d)), q.iter().map(|q| i32::from(*q)).sum())
 }
 
 impl Activations {
@@ -30,33 +46,40 @@ impl Activations {
         self.wide.extend(self.x.iter().map(|&v| f64::from(v)));
     }
 
-    /// Fills the quantised form (spec section 11): `d = max|x| / 127`, `q = round(x * (1/d))` half away from zero, and the
-    /// scale rounded to F16 although `1/d` is not. The vector must be whole blocks.
-    pub fn quantise(&mut self) {
+    /// Fills the quantised form by means of `block`, which gives the bits of [`quantise_block`]. The vector must be whole
+    /// blocks.
+    pub fn quantise(&mut self, block: impl Fn(&[f32; BLOCK], &mut [i8; BLOCK]) -> (f32, i32)) {
+        let blocks = self.x.as_chunks::<BLOCK>().0;
         self.q.clear();
+        self.q.resize(blocks.len() * BLOCK, 0);
         self.scale.clear();
         self.sum.clear();
-        for block in self.x.chunks_exact(BLOCK) {
-            // `max` drops a NaN, and a block with one must not pass for a finite one.
-            let nan = block.iter().any(|v| v.is_nan());
-            let max = block.iter().fold(0.0f32, |m, v| m.max(v.abs()));
-            let d = if nan { f32::NAN } else { max / 127.0 };
-            let id = if d == 0.0 { 0.0 } else { 1.0 / d };
-            let mut sum = 0;
-            for v in block {
-                let q = (v * id).round() as i8;
-                sum += i32::from(q);
-                self.q.push(q);
-            }
+        for (x, q) in blocks.iter().zip(self.q.as_chunks_mut().0) {
+            let (scale, sum) = block(x, q);
+            self.scale.push(scale);
             self.sum.push(sum);
-            self.scale.push(f16_to_f32(f32_to_f16(d)));
         }
-        let blocks = self.scale.len();
-        for i in 0..if blocks == 0 { 0 } else { AGAIN } {
+        for i in 0..if blocks.is_empty() { 0 } else { AGAIN } {
             // What was pushed before counts as well, so a short vector goes round more than once.
             self.q.extend_from_within(i * BLOCK..(i + 1) * BLOCK);
             self.scale.push(self.scale[i]);
             self.sum.push(self.sum[i]);
         }
+    }
+
+    /// Orders the quantised elements for nibbles: entry t holds the first halves of blocks t, t + 4, t + 8, t + 12, then
+    /// their second halves.
+    pub fn cross(&mut self) {
+        let blocks = self.q.as_chunks::<BLOCK>().0;
+        self.crossed.clear();
+        // The last one that a group of 16 blocks can begin at, and three more.
+        let entries = blocks.len().saturating_sub(AGAIN).saturating_add(3).min(blocks.len().saturating_sub(12));
+        self.crossed.extend((0..entries).map(|t| {
+            let mut entry = [0; 128];
+            for (i, part) in entry.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+                part.copy_from_slice(&blocks[t + 4 * (i % 4)][16 * (i / 4)..][..16]);
+            }
+            entry
+        }));
     }
 }

@@ -16,8 +16,8 @@ const WIDE: usize = crate::kernel::ROW_GROUP;
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
 pub(in crate::kernel) fn rows(job: &Rows<'_>, terms: &mut Vec<f32>, out: &mut [f32]) {
     match job.format {
-        Format::Q8_0 => rows_of::<34, 7>(job, terms, out, |a, b| pair_q8(a, b)),
-        _ => rows_of::<18, 3>(job, terms, out, |a, b| pair_q4(a, b)),
+        Format::Q8_0 => rows_of::<34, 7>(job, terms, out, |blocks, at| sums_q8(blocks, &job.input.q, at)),
+        _ => rows_of::<18, 3>(job, terms, out, |blocks, at| sums_q4(blocks, &job.input.crossed, at)),
     }
 }
 
@@ -27,7 +27,7 @@ fn rows_of<const BYTES: usize, const OFFSET: u32>(
     job: &Rows<'_>,
     terms: &mut Vec<f32>,
     out: &mut [f32],
-    pair: impl Fn(&[u8; BYTES], &[u8; BYTES]) -> __m512i,
+    sums: impl Fn(&[[u8; BYTES]], usize) -> __m512i,
 ) {
     let blocks = job.row_bytes / BYTES;
     // Room for whole vectors behind the last row.
@@ -35,7 +35,7 @@ fn rows_of<const BYTES: usize, const OFFSET: u32>(
     for (weights, out) in job.weights.chunks(WIDE * job.row_bytes).zip(out.chunks_mut(WIDE)) {
         let mut at = 0;
         for (group, terms) in weights.as_chunks::<BYTES>().0.chunks(WIDE).zip(terms.as_chunks_mut().0) {
-            terms16::<BYTES, OFFSET>(group, job, at, terms, &pair);
+            terms16::<BYTES, OFFSET>(group, job, at, terms, sums(group, at));
             at += WIDE;
             while at >= blocks {
                 at -= blocks;
@@ -48,7 +48,7 @@ fn rows_of<const BYTES: usize, const OFFSET: u32>(
 }
 
 /// The terms of up to 16 blocks, the first against block `at` of the input: `F32(integer sum) * (weight scale * input
-/// scale)`. `pair` gives the weights of two blocks as unsigned bytes, which are too large by `2^OFFSET`.
+/// scale)`. The sums given are those of unsigned weights, which are too large by `2^OFFSET`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
 fn terms16<const BYTES: usize, const OFFSET: u32>(
@@ -56,31 +56,36 @@ fn terms16<const BYTES: usize, const OFFSET: u32>(
     job: &Rows<'_>,
     at: usize,
     terms: &mut [f32; WIDE],
-    pair: &impl Fn(&[u8; BYTES], &[u8; BYTES]) -> __m512i,
+    sums: __m512i,
 ) {
     // The input is repeated behind its end, so there are 16 blocks from every one of its own.
-    let inputs = (
-        job.input.q.get(at * BLOCK..).and_then(|q| q.first_chunk::<{ WIDE * BLOCK }>()),
-        job.input.scale.get(at..).and_then(|s| s.first_chunk()),
-        job.input.sum.get(at..).and_then(|s| s.first_chunk()),
-    );
-    let (Some(q), Some(scale), Some(sum)) = inputs else { return };
-    let q = q.as_chunks::<64>().0;
+    let scale = job.input.scale.get(at..).and_then(|s| s.first_chunk());
+    let sum = job.input.sum.get(at..).and_then(|s| s.first_chunk());
+    let (Some(scale), Some(sum)) = (scale, sum) else { return };
+    let sums = _mm512_sub_epi32(sums, _mm512_slli_epi32::<OFFSET>(load_words(sum)));
+    let scale = _mm512_mul_ps(scales(blocks), load(scale));
+    store(terms, _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale));
+}
+
+/// Sums of up to 16 blocks of signed bytes plus 128, times the input from block `at` on.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+fn sums_q8(blocks: &[[u8; 34]], input: &[i8], at: usize) -> __m512i {
     let zero = _mm512_setzero_si512();
+    let Some(q) = input.get(at * BLOCK..).and_then(|q| q.first_chunk::<{ WIDE * BLOCK }>()) else { return zero };
+    let q = q.as_chunks::<64>().0;
     let mut sums = [zero; 8];
     if let Some(blocks) = blocks.first_chunk::<WIDE>() {
         for i in 0..8 {
-            sums[i] = _mm512_dpbusd_epi32(zero, pair(&blocks[2 * i], &blocks[2 * i + 1]), quants(&q[i]));
+            sums[i] = _mm512_dpbusd_epi32(zero, pair_q8(&blocks[2 * i], &blocks[2 * i + 1]), quants(&q[i]));
         }
     } else {
         for ((two, q), sums) in blocks.chunks(2).zip(q).zip(&mut sums) {
             // The term of a missing second block is not used.
-            *sums = _mm512_dpbusd_epi32(zero, pair(&two[0], two.last().unwrap_or(&two[0])), quants(q));
+            *sums = _mm512_dpbusd_epi32(zero, pair_q8(&two[0], two.last().unwrap_or(&two[0])), quants(q));
         }
     }
-    let sums = _mm512_sub_epi32(reduce(sums), _mm512_slli_epi32::<OFFSET>(load_words(sum)));
-    let scale = _mm512_mul_ps(scales(blocks), load(scale));
-    store(terms, _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale));
+    reduce(sums)
 }
 
 #[inline]
@@ -99,16 +104,46 @@ fn pair_q8(a: &[u8; 34], b: &[u8; 34]) -> __m512i {
     _mm512_xor_si512(both, _mm512_set1_epi8(-128))
 }
 
-/// Nibbles, which are the weights plus 8: the low ones of 16 bytes, then the high ones.
+/// Sums of up to 16 blocks of nibbles, times the input from block `at` on: see [`Activations::cross`] for its order.
+///
+/// [`Activations::cross`]: crate::num::quantise::Activations::cross
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn pair_q4(a: &[u8; 18], b: &[u8; 18]) -> __m512i {
-    let [_, _, a @ ..] = a;
-    let [_, _, b @ ..] = b;
-    let both = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(load_quarter(a)), load_quarter(b));
-    let twice = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 1, 0, 1, 2, 3, 2, 3), _mm512_castsi256_si512(both));
-    let shifted = _mm512_srlv_epi64(twice, _mm512_setr_epi64(0, 0, 4, 4, 0, 0, 4, 4));
-    _mm512_and_si512(shifted, _mm512_set1_epi8(15))
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+fn sums_q4(blocks: &[[u8; 18]], input: &[[i8; 128]], at: usize) -> __m512i {
+    let zero = _mm512_setzero_si512();
+    let Some(input) = input.get(at..).and_then(|q| q.first_chunk::<4>()) else { return zero };
+    let mut sums = [zero; 4];
+    if let Some(blocks) = blocks.first_chunk::<WIDE>() {
+        for g in 0..4 {
+            sums[g] = dot_q4([&blocks[g], &blocks[g + 4], &blocks[g + 8], &blocks[g + 12]], &input[g]);
+        }
+    } else if let Some(first) = blocks.first() {
+        for (g, sum) in sums.iter_mut().enumerate() {
+            // The terms of missing blocks are not used.
+            *sum = dot_q4([g, g + 4, g + 8, g + 12].map(|b| blocks.get(b).unwrap_or(first)), &input[g]);
+        }
+    }
+    let two = |a, b| _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+    let (low, high) = (two(sums[0], sums[1]), two(sums[2], sums[3]));
+    _mm512_add_epi32(_mm512_unpacklo_epi64(low, high), _mm512_unpackhi_epi64(low, high))
+}
+
+/// Four partial sums for each of four blocks.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+fn dot_q4(blocks: [&[u8; 18]; 4], input: &[i8; 128]) -> __m512i {
+    let [a, b, c, d] = blocks.map(|block| {
+        let [_, _, q @ ..] = block;
+        load_quarter(q)
+    });
+    let ab = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(a), b);
+    let cd = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(c), d);
+    let q = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(ab), cd);
+    let mask = _mm512_set1_epi8(15);
+    let [low, high] = [_mm512_and_si512(q, mask), _mm512_and_si512(_mm512_srli_epi32::<4>(q), mask)];
+    let inputs = input.as_chunks::<64>().0;
+    let sum = _mm512_dpbusd_epi32(_mm512_setzero_si512(), low, quants(&inputs[0]));
+    _mm512_dpbusd_epi32(sum, high, quants(&inputs[1]))
 }
 
 /// Eight vectors of two blocks' partial sums, eight lanes each, to the sums of 16 blocks in order.

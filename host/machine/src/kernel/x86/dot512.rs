@@ -50,26 +50,33 @@ fn quarters(x: &[f32; LANES]) -> [__m512; 4] {
     [load(&x[0]), load(&x[1]), load(&x[2]), load(&x[3])]
 }
 
+/// The scale of a block in every lane.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+fn scale(low: u8, high: u8) -> __m512 {
+    _mm512_cvtph_ps(_mm256_set1_epi16(i16::from_le_bytes([low, high])))
+}
+
 /// `d * q` for the 32 weights of a block.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn weights_q8(block: &[u8; 34]) -> [__m512; 2] {
     let [low, high, q @ ..] = block;
-    let d = _mm512_set1_ps(f16_at([*low, *high]));
-    let q = load_half(q);
+    let (d, q) = (scale(*low, *high), load_half(q));
     [_mm256_castsi256_si128(q), _mm256_extracti128_si256::<1>(q)]
         .map(|q| _mm512_mul_ps(d, _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(q))))
 }
 
-/// `d * (q - 8)` for the 32 weights of a block.
+/// `d * (q - 8)` for the 32 weights of a block, looked up among the 16 products that there can be.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn weights_q4(block: &[u8; 18]) -> [__m512; 2] {
     let [low, high, q @ ..] = block;
-    let d = _mm512_set1_ps(f16_at([*low, *high]));
+    let levels = _mm512_setr_ps(-8., -7., -6., -5., -4., -3., -2., -1., 0., 1., 2., 3., 4., 5., 6., 7.);
+    let products = _mm512_mul_ps(scale(*low, *high), levels);
+    // Only the four lowest bits of an index count.
     let q = _mm512_cvtepu8_epi32(load_quarter(q));
-    let nibbles = [_mm512_and_si512(q, _mm512_set1_epi32(15)), _mm512_srli_epi32::<4>(q)];
-    nibbles.map(|q| _mm512_mul_ps(d, _mm512_cvtepi32_ps(_mm512_sub_epi32(q, _mm512_set1_epi32(8)))))
+    [q, _mm512_srli_epi32::<4>(q)].map(|q| _mm512_permutexvar_ps(q, products))
 }
 
 /// Hardware and float numerics of F32, F16 and BF16.

@@ -9,11 +9,13 @@ mod avx512;
 mod batch512;
 mod blocks512;
 mod dot512;
+mod quantise512;
 mod table512;
 
 use super::attention::{Buffers, Cache, Heads};
 use super::batch::Batch;
 use super::{Format, Level, Numerics, Room, Rows};
+use crate::num::quantise::Activations;
 
 /// Computes the rows if there is a kernel for them; says whether there was.
 pub(super) fn rows(level: Level, job: &Rows<'_>, room: &mut Room, out: &mut [f32]) -> bool {
@@ -33,6 +35,16 @@ pub(super) fn rows(level: Level, job: &Rows<'_>, room: &mut Room, out: &mut [f32
         }
         _ => return false,
     }
+    true
+}
+
+/// Quantises the input if there is a kernel for it; says whether there was.
+pub(super) fn quantise(level: Level, input: &mut Activations) -> bool {
+    if level != Level::Avx512 || !has_avx512() {
+        return false;
+    }
+    // SAFETY: the processor has the features.
+    unsafe { quantise512::quantise(input) }
     true
 }
 

@@ -174,7 +174,7 @@ impl Machine {
             self.memory_mut().use_overlay(p);
             self.read_floats(i, state.address(i.y), u64::from(columns), &mut input.x)?;
         }
-        inputs.prepare(format, self.numerics);
+        inputs.prepare(self.engine.level(), format, self.numerics);
         let weights = first.address(i.x);
         self.read(i, weights, u64::from(row_bytes) * u64::from(rows))?;
         self.stats.bytes_read += u64::from(row_bytes) * u64::from(rows) * (count as u64 - 1);
