@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 mod attention512;
+mod avx2;
 mod avx512;
 mod batch512;
 mod blocks512;
@@ -32,6 +33,10 @@ pub(super) fn rows(level: Level, job: &Rows<'_>, room: &mut Room, out: &mut [f32
         Format::F32 | Format::F16 | Format::BF16 if avx512 => {
             // SAFETY: the processor has the features.
             unsafe { dot512::rows(job, out) }
+        }
+        _ if level != Level::Portable && has_avx2() => {
+            // SAFETY: the processor has the features.
+            unsafe { avx2::rows(job, room, out) }
         }
         _ => return false,
     }
