@@ -282,7 +282,7 @@ fn share(pieces: &mut [Piece], options: &Options, symbols: &mut Symbols) -> Vec<
     if !options.outline {
         return Vec::new();
     }
-    let limits = outline::Limits { bytes: 6, saving: 4 };
+    let limits = outline::Limits { bytes: 8, saving: 4 };
     let eligible = |piece: &Piece| piece.placement != Placement::Hot;
     outline::outline(pieces, &eligible, limits, symbols)
 }
