@@ -1,6 +1,7 @@
 //! Data flow inside one function: control-flow graph, byte-wise liveness, known bytes.
 
 pub mod frames;
+pub mod heat;
 pub mod known;
 pub mod link_register;
 pub mod live;

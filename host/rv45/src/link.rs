@@ -1,5 +1,6 @@
 //! Placing everything in memory: constants, code, data, start-up; the PRG.
 
+mod assign;
 mod constants;
 pub mod map;
 mod payload;
@@ -10,9 +11,10 @@ mod thunks;
 use crate::asm::{Item, Label, LayoutError, Mnemonic, Mode, Symbols, TextError};
 use crate::chain;
 use crate::elf::{Elf, ElfError};
+use crate::flow::heat::Heat;
 use crate::flow::live::Callees;
 use crate::flow::whole;
-use crate::front::{self, FrontError, Source};
+use crate::front::{self, CodePointer, Data, FrontError, Source};
 use crate::ir::{Function, Placement};
 use crate::lower::{self, Peepholes, Pool, Style};
 use crate::outline;
@@ -186,57 +188,139 @@ pub fn link_source(
     options: &Options,
 ) -> Result<Program, LinkError> {
     let mut pool = Pool::default();
-    let mut pointers = source.pointers;
-    let targets: Vec<Label> = pointers.iter().map(|p| p.target).collect();
+    let heat = Heat::new(&source.functions, source.entry);
+    let targets: Vec<Label> = source.pointers.iter().map(|p| p.target).collect();
     let callees = whole::analyse(&source.functions, &targets, source.entry, &|label| symbols.name(label));
-    let mut pieces = translate(source.functions, options, &callees, symbols, &mut pool)?;
-    thunks::insert(&mut pieces, &mut pointers, symbols);
+    let mut pieces = translate(source.functions, source.entry, options, &callees, symbols, &mut pool)?;
     pieces.iter_mut().for_each(|p| chain::tail_calls(p, symbols));
     let shared = share(&mut pieces, options, symbols);
     pieces.extend(shared);
     pieces.iter_mut().for_each(|p| chain::tail_calls(p, symbols));
     chain::aliases(&mut pieces, &|p| p.name.starts_with("rv_shared_"));
+    let constants = constants::place(&mut pieces, &pool);
     let halt = symbols.named("rv_halt");
     let begin = start::code(source.entry, halt, options, symbols);
-    let targets: Vec<Label> = pointers.iter().map(|p| p.target).collect();
-    add_runtime(&mut pieces, &begin, &targets, runtime, symbols)?;
-    let constants = constants::place(&mut pieces, &pool);
-
     let data = payload::check(source.data, options)?;
-    // The DMA list's size must be known before the code's, so it has a job for everything there may be.
-    let overlays: Vec<u8> = overlay_numbers(&pieces);
-    let table = payload::Table::new(&data, &overlays, symbols);
-    let tail = [constants.absolute_items.clone(), constants.image_items(symbols), table.items()].concat();
-    let tail = Piece {
-        name: "constants and the start-up's table".into(),
-        placement: Placement::Normal,
-        source_bytes: 0,
-        movable: false,
-        items: tail,
-    };
-    let placed = regions::place(pieces, &begin, tail, &data, options.main_end.min(MAIN_END), symbols)?;
-    let map = map::Map::new(&placed.pieces, &placed.layout, &data);
-    let mut image = placed.main;
+    let room = Room { begin: &begin, data: &data, constants: &constants, runtime, options };
+    let mut built = room.fit(pieces, &source.pointers, &heat, symbols)?;
+    let code = built.placed.encode(&begin, symbols)?;
+    let mut image = code.main;
     let start = u32::from(LOAD) + image.len() as u32;
-    let mut payload = payload::Payload { data: payload::bytes(&data, &pointers, &placed.layout), ..Default::default() };
-    payload.high = placed.high;
+    let mut payload = payload::Payload {
+        data: payload::bytes(&data, &built.pointers, &built.placed.layout),
+        high: code.high,
+        ..Default::default()
+    };
     let mut files = Vec::new();
     if options.overlay_files {
-        files.extend(placed.overlays.into_iter().map(|(n, bytes)| (n, regions::overlay_home(n), bytes)));
+        files.extend(code.overlays.into_iter().map(|(n, bytes)| (n, regions::overlay_home(n), bytes)));
     } else {
-        payload.overlays = placed.overlays;
+        payload.overlays = code.overlays;
     }
-    let moved = table.fill(&mut payload, start, &mut image);
+    let moved = built.table.fill(&mut payload, start, &mut image);
     image.extend(moved);
     let end = u32::from(LOAD) + image.len() as u32;
     if end > FILE_END {
-        return Err(map.too_large("the file with its initialised data", end, FILE_END));
+        return Err(built.placed.map.too_large("the file with its initialised data", end, FILE_END));
     }
-    let address = |label| placed.layout.address(label).unwrap_or(0);
-    let start_label = symbols.named("rv_start");
-    let listing = map::listing(&placed.pieces, &placed.layout, symbols);
+    let address = |label| built.placed.layout.address(label).unwrap_or(0);
+    let (start, halt) = (address(symbols.named("rv_start")), address(halt));
+    let listing = map::listing(&built.placed.pieces, &built.placed.layout, symbols);
     let prg = [LOAD.to_le_bytes().to_vec(), image].concat();
-    Ok(Program { prg, start: address(start_label), halt: address(halt), map, listing, overlays: files })
+    Ok(Program { prg, start, halt, map: std::mem::take(&mut built.placed.map), listing, overlays: files })
+}
+
+/// What every attempt at placing the code has in common.
+struct Room<'a> {
+    begin: &'a [Item],
+    data: &'a [Data],
+    constants: &'a constants::Placed,
+    runtime: &'a Runtime,
+    options: &'a Options,
+}
+
+/// Code that was placed, with the pointers to it and the start-up's list.
+struct Built {
+    placed: regions::Placed,
+    pointers: Vec<CodePointer>,
+    table: payload::Table,
+}
+
+impl Room<'_> {
+    /// One attempt: thunks, hand-written routines, addresses.
+    fn build(
+        &self,
+        mut pieces: Vec<Piece>,
+        mut pointers: Vec<CodePointer>,
+        symbols: &mut Symbols,
+    ) -> Result<Built, LinkError> {
+        thunks::insert(&mut pieces, &mut pointers, symbols);
+        let targets: Vec<Label> = pointers.iter().map(|p| p.target).collect();
+        add_runtime(&mut pieces, self.begin, &targets, self.runtime, symbols)?;
+        // The list's size must be known before addresses are, so it has a job for all there may be.
+        let table = payload::Table::new(self.data, &overlay_numbers(&pieces), symbols);
+        let constants = [self.constants.absolute_items.clone(), self.constants.image_items(symbols)].concat();
+        let tail = Piece {
+            name: "constants and the start-up's table".into(),
+            placement: Placement::Normal,
+            source_bytes: 0,
+            movable: false,
+            items: [constants, table.items()].concat(),
+        };
+        let placed = regions::place(pieces, self.begin, tail, self.data, symbols)?;
+        Ok(Built { placed, pointers, table })
+    }
+
+    /// Places code so that it fits: in main memory, else with high memory, else with overlays.
+    fn fit(
+        &self,
+        pieces: Vec<Piece>,
+        pointers: &[CodePointer],
+        heat: &Heat,
+        symbols: &mut Symbols,
+    ) -> Result<Built, LinkError> {
+        let limit = u32::from(self.options.main_end.min(MAIN_END));
+        let over = |built: &Built| built.placed.main_end().saturating_sub(limit);
+        let mut built = self.build(pieces.clone(), pointers.to_vec(), symbols)?;
+        let explicit = pieces.iter().any(|p| regions::overlay_number(p.placement).is_some());
+        if over(&built) > 0 && !explicit {
+            let mut moved = pieces.clone();
+            let room = regions::HIGH_SIZE.saturating_sub(built.placed.high_used());
+            if regions::spill(&mut moved, &built.placed.sizes(), over(&built) + 32, room) {
+                built = self.build(moved, pointers.to_vec(), symbols)?;
+            }
+        }
+        if over(&built) > 0 {
+            let sizes = built.placed.sizes();
+            let movable: u32 = built
+                .placed
+                .pieces
+                .iter()
+                .filter(|p| p.movable && matches!(p.placement, Placement::Normal | Placement::Cold))
+                .filter_map(|p| sizes.get(&regions::label_of(p)?))
+                .sum();
+            let fixed = built.placed.main_end() - movable;
+            let mut budget = limit.saturating_sub(fixed + 128);
+            for _ in 0..6 {
+                let mut moved = pieces.clone();
+                if !assign::assign(&mut moved, &sizes, heat, budget) {
+                    break;
+                }
+                let attempt = self.build(moved, pointers.to_vec(), symbols)?;
+                let over = over(&attempt);
+                if over == 0 {
+                    built = attempt;
+                    break;
+                }
+                budget = budget.saturating_sub(over + 32);
+            }
+        }
+        if over(&built) > 0 {
+            return Err(built.placed.map.too_large("the code", built.placed.main_end(), limit));
+        }
+        built.placed.check_high()?;
+        Ok(built)
+    }
 }
 
 fn overlay_numbers(pieces: &[Piece]) -> Vec<u8> {
@@ -248,6 +332,7 @@ fn overlay_numbers(pieces: &[Piece]) -> Vec<u8> {
 
 fn translate(
     functions: Vec<Function>,
+    entry: Label,
     options: &Options,
     callees: &Callees,
     symbols: &mut Symbols,
@@ -270,7 +355,7 @@ fn translate(
             name: function.name,
             placement: function.placement,
             source_bytes: function.size,
-            movable: true,
+            movable: function.label != entry,
             items: out.items,
         });
     }

@@ -64,6 +64,13 @@ fn a_program_larger_than_main_memory_goes_on_above() {
     let program = link(&file, &options).unwrap();
     assert!(program.map.code.iter().any(|e| e.addr >= 0xE000), "nothing was moved");
     assert_eq!(common::emulate(&program, 400_000_000).0, common::interpret(&file));
+    let tight = Options { main_end: 0x4800, ..Options::default() };
+    let program = link(&file, &tight).unwrap();
+    let numbers: std::collections::BTreeSet<String> =
+        program.map.code.iter().filter(|e| e.addr >= 0xE000).map(|e| format!("{:?}", e.placement)).collect();
+    assert!(numbers.len() > 1, "{numbers:?}");
+    println!("{}", program.map);
+    assert_eq!(common::emulate(&program, 400_000_000).0, common::interpret(&file));
     let small = Options { main_end: 0x3000, ..Options::default() };
     let error = link(&file, &small).unwrap_err().to_string();
     assert!(error.contains("largest functions are") && error.contains("float"), "{error}");

@@ -25,16 +25,16 @@ pub enum LayoutError {
     },
     /// Code runs past the end of the 16-bit address space.
     #[error("code that starts at ${0:04X} runs past $FFFF")]
-    Overflow(u16),
+    Overflow(u32),
 }
 
 /// Addresses of labels and the branches that need their long form.
 #[derive(Default, Debug, Clone)]
 pub struct Layout {
-    addresses: HashMap<Label, u16>,
+    addresses: HashMap<Label, u32>,
     long: Vec<Vec<bool>>,
-    /// Start and end of each sequence.
-    pub spans: Vec<(u16, u16)>,
+    /// Start and end of each sequence. They may lie past $FFFF: the caller decides what is too large.
+    pub spans: Vec<(u32, u32)>,
 }
 
 /// Items that lie one after the other from a fixed start, or after the sequence before.
@@ -55,7 +55,7 @@ impl Layout {
             Layout { long: sequences.iter().map(|s| vec![false; s.items.len()]).collect(), ..Layout::default() };
         layout.check_definitions(sequences, symbols)?;
         loop {
-            layout.place(sequences)?;
+            layout.place(sequences);
             if !layout.grow(sequences) {
                 return Ok(layout);
             }
@@ -64,12 +64,12 @@ impl Layout {
 
     /// The address of `label`.
     pub fn address(&self, label: Label) -> Option<u16> {
-        self.addresses.get(&label).copied()
+        self.addresses.get(&label).map(|&a| a as u16)
     }
 
     /// Adds a label at a fixed address (for labels that no item defines).
     pub fn define(&mut self, label: Label, address: u16) {
-        self.addresses.insert(label, address);
+        self.addresses.insert(label, address.into());
     }
 
     fn check_definitions(&mut self, sequences: &[Sequence<'_>], symbols: &Symbols) -> Result<(), LayoutError> {
@@ -95,7 +95,7 @@ impl Layout {
         Ok(())
     }
 
-    fn place(&mut self, sequences: &[Sequence<'_>]) -> Result<(), LayoutError> {
+    fn place(&mut self, sequences: &[Sequence<'_>]) {
         self.spans.clear();
         let mut at = 0u32;
         for (sequence, long) in sequences.iter().zip(&self.long) {
@@ -103,22 +103,18 @@ impl Layout {
             let start = at;
             for (item, &long) in sequence.items.iter().zip(long) {
                 if let Item::Label(label) = item {
-                    self.addresses.insert(*label, at as u16);
+                    self.addresses.insert(*label, at);
                 }
                 at += u32::from(item_len(item, long));
             }
-            if at > 0x1_0000 {
-                return Err(LayoutError::Overflow(start as u16));
-            }
-            self.spans.push((start as u16, (at & 0xFFFF) as u16));
+            self.spans.push((start, at));
         }
-        Ok(())
     }
 
     fn grow(&mut self, sequences: &[Sequence<'_>]) -> bool {
         let mut changed = false;
         for (i, sequence) in sequences.iter().enumerate() {
-            let mut at = u32::from(self.spans[i].0);
+            let mut at = self.spans[i].0;
             for (j, item) in sequence.items.iter().enumerate() {
                 let len = u32::from(item_len(item, self.long[i][j]));
                 if let Item::Inst(inst) = item
@@ -127,7 +123,7 @@ impl Layout {
                     && !self.long[i][j]
                 {
                     let target = self.addresses.get(&target).copied().unwrap_or(0);
-                    let distance = i32::from(target) - (at + len) as i32;
+                    let distance = target as i32 - (at + len) as i32;
                     if !(-128..=127).contains(&distance) {
                         self.long[i][j] = true;
                         changed = true;
@@ -142,10 +138,14 @@ impl Layout {
     /// The bytes of sequence `index` (its items, as given to [`Layout::new`]).
     ///
     /// # Errors
-    /// [`LayoutError::BitBranch`] when a bit branch does not reach.
+    /// [`LayoutError::BitBranch`] when a bit branch does not reach, [`LayoutError::Overflow`] past $FFFF.
     pub fn encode(&self, index: usize, items: &[Item], symbols: &Symbols) -> Result<Vec<u8>, LayoutError> {
         let mut out = Vec::new();
-        let mut at = self.spans[index].0;
+        let (start, end) = self.spans[index];
+        if end > 0x1_0000 {
+            return Err(LayoutError::Overflow(start));
+        }
+        let mut at = start as u16;
         for (item, &long) in items.iter().zip(&self.long[index]) {
             let start = out.len();
             self.encode_item(item, long, at, &mut out, symbols)?;
@@ -204,7 +204,7 @@ impl Layout {
 
     /// Calls `each` with every item of sequence `index`, its address and its length.
     pub fn walk<'a>(&self, index: usize, items: &'a [Item], mut each: impl FnMut(u16, u16, &'a Item)) {
-        let mut at = self.spans[index].0;
+        let mut at = self.spans[index].0 as u16;
         for (item, &long) in items.iter().zip(&self.long[index]) {
             let len = item_len(item, long);
             each(at, len, item);

@@ -45,15 +45,15 @@ impl Map {
                 let cycles = piece.items.iter().map(cycles).sum();
                 Entry {
                     name: piece.name.clone(),
-                    addr: start,
-                    size: end.wrapping_sub(start),
+                    addr: start as u16,
+                    size: (end - start) as u16,
                     source_bytes: piece.source_bytes,
                     placement: piece.placement,
                     cycles,
                 }
             })
             .collect();
-        let start = usize::from(layout.spans[0].1.wrapping_sub(layout.spans[0].0));
+        let start = (layout.spans[0].1 - layout.spans[0].0) as usize;
         let image = start + code.iter().map(|e| usize::from(e.size)).sum::<usize>();
         Map { code, data: data.iter().map(|d| (d.name.clone(), d.addr, d.size)).collect(), image }
     }

@@ -32,6 +32,13 @@ pub struct Placed {
     pub pieces: Vec<Piece>,
     /// Sequence 0 is start-up, piece `i` is sequence `i + 1`.
     pub layout: Layout,
+    /// What lies where.
+    pub map: map::Map,
+}
+
+/// The bytes of placed code.
+#[derive(Debug, Default)]
+pub struct Code {
     /// Bytes from the load address.
     pub main: Vec<u8>,
     /// Bytes from [`HIGH`].
@@ -48,63 +55,93 @@ fn rank(placement: Placement) -> u8 {
     }
 }
 
-/// Places `pieces` behind the start-up code; `tail` ends the main image. Functions that do not fit
-/// into main memory go to high memory where there is room.
+/// Places `pieces` behind the start-up code; `tail` ends the main image.
 ///
 /// # Errors
-/// [`LinkError::TooLarge`] with the largest functions, and what [`Layout`] reports.
+/// What [`Layout`] reports.
 pub fn place(
-    mut pieces: Vec<Piece>,
+    pieces: Vec<Piece>,
     begin: &[Item],
     tail: Piece,
     data: &[Data],
-    main_end: u16,
     symbols: &Symbols,
 ) -> Result<Placed, LinkError> {
-    let overlays = pieces.iter().any(|p| overlay_number(p.placement).is_some());
-    loop {
-        let mut ordered = chain::order(pieces.clone());
-        ordered.push(tail.clone());
-        ordered.sort_by_key(|p| rank(p.placement));
-        let mut sequences = vec![Sequence { start: Some(super::LOAD), items: begin }];
-        let mut last = 0;
-        for piece in &ordered {
-            let rank = rank(piece.placement);
-            sequences.push(Sequence { start: (rank != last).then_some(HIGH), items: &piece.items });
-            last = rank;
-        }
-        let layout = Layout::new(&sequences, symbols)?;
-        let map = map::Map::new(&ordered, &layout, data);
-        let end = end_of(&ordered, &layout, 0);
-        let over = end.saturating_sub(u32::from(main_end));
-        let high_used = end_of(&ordered, &layout, 1).saturating_sub(u32::from(HIGH));
-        if over > 0 {
-            if overlays || !spill(&mut pieces, &ordered, &map, over, HIGH_SIZE.saturating_sub(high_used)) {
-                return Err(map.too_large("the code", end, main_end.into()));
-            }
-            continue;
-        }
+    let mut pieces = chain::order(pieces);
+    pieces.push(tail);
+    pieces.sort_by_key(|p| rank(p.placement));
+    let mut sequences = vec![Sequence { start: Some(super::LOAD), items: begin }];
+    let mut last = 0;
+    for piece in &pieces {
+        let rank = rank(piece.placement);
+        sequences.push(Sequence { start: (rank != last).then_some(HIGH), items: &piece.items });
+        last = rank;
+    }
+    let layout = Layout::new(&sequences, symbols)?;
+    let map = map::Map::new(&pieces, &layout, data);
+    Ok(Placed { pieces, layout, map })
+}
+
+impl Placed {
+    /// End of main memory's code.
+    pub fn main_end(&self) -> u32 {
+        end_of(&self.pieces, &self.layout, 0)
+    }
+
+    /// Bytes used from $E000 up.
+    pub fn high_used(&self) -> u32 {
+        end_of(&self.pieces, &self.layout, 1).saturating_sub(u32::from(HIGH))
+    }
+
+    /// Sizes of the pieces by their labels.
+    pub fn sizes(&self) -> HashMap<Label, u32> {
+        let entries = self.pieces.iter().zip(&self.map.code);
+        entries.filter_map(|(p, e)| Some((label_of(p)?, u32::from(e.size)))).collect()
+    }
+
+    /// # Errors
+    /// [`LinkError::TooLarge`] where high memory or an overlay is too full.
+    pub fn check_high(&self) -> Result<(), LinkError> {
         for r in 1..=2 + OVERLAYS {
-            let end = end_of(&ordered, &layout, r);
+            let end = end_of(&self.pieces, &self.layout, r);
             if end > u32::from(HIGH) + HIGH_SIZE {
                 let what = if r == 1 { "code in $E000-$FFF9" } else { "an overlay" };
-                return Err(map.too_large(what, end, u32::from(HIGH) + HIGH_SIZE));
+                return Err(self.map.too_large(what, end, u32::from(HIGH) + HIGH_SIZE));
             }
         }
-        return encode(ordered, layout, begin, symbols);
+        Ok(())
+    }
+
+    /// The bytes.
+    ///
+    /// # Errors
+    /// What [`Layout::encode`] reports.
+    pub fn encode(&self, begin: &[Item], symbols: &Symbols) -> Result<Code, LinkError> {
+        let mut code = Code { main: self.layout.encode(0, begin, symbols)?, ..Code::default() };
+        for (i, piece) in self.pieces.iter().enumerate() {
+            let bytes = self.layout.encode(i + 1, &piece.items, symbols)?;
+            match (piece.placement, overlay_number(piece.placement)) {
+                (Placement::High, _) => code.high.extend(bytes),
+                (_, Some(n)) => match code.overlays.last_mut() {
+                    Some(last) if last.0 == n => last.1.extend(bytes),
+                    _ => code.overlays.push((n, bytes)),
+                },
+                _ => code.main.extend(bytes),
+            }
+        }
+        Ok(code)
     }
 }
 
 /// Where the last piece of a region ends.
 fn end_of(pieces: &[Piece], layout: &Layout, region: u8) -> u32 {
     match pieces.iter().rposition(|p| rank(p.placement) == region) {
-        // A region may end exactly at 64 KB.
-        Some(i) => layout.spans[i + 1].0 as u32 + u32::from(layout.spans[i + 1].1.wrapping_sub(layout.spans[i + 1].0)),
+        Some(i) => layout.spans[i + 1].1,
         None => 0,
     }
 }
 
-fn label_of(piece: &Piece) -> Option<Label> {
+/// The label that a piece begins with.
+pub fn label_of(piece: &Piece) -> Option<Label> {
     match piece.items.first() {
         Some(Item::Label(label)) => Some(*label),
         _ => None,
@@ -112,9 +149,7 @@ fn label_of(piece: &Piece) -> Option<Label> {
 }
 
 /// Moves functions of about `bytes` bytes to high memory: cold ones, then the largest others.
-fn spill(pieces: &mut [Piece], ordered: &[Piece], map: &map::Map, bytes: u32, room: u32) -> bool {
-    let sizes: HashMap<Label, u32> =
-        ordered.iter().zip(&map.code).filter_map(|(p, e)| Some((label_of(p)?, u32::from(e.size)))).collect();
+pub fn spill(pieces: &mut [Piece], sizes: &HashMap<Label, u32>, bytes: u32, room: u32) -> bool {
     let size = |p: &Piece| label_of(p).and_then(|l| sizes.get(&l)).copied().unwrap_or(0);
     let mut order: Vec<usize> = (0..pieces.len())
         .filter(|&i| matches!(pieces[i].placement, Placement::Normal | Placement::Cold) && pieces[i].movable)
@@ -128,22 +163,5 @@ fn spill(pieces: &mut [Piece], ordered: &[Piece], map: &map::Map, bytes: u32, ro
             moved += size;
         }
     }
-    moved > 0
-}
-
-fn encode(pieces: Vec<Piece>, layout: Layout, begin: &[Item], symbols: &Symbols) -> Result<Placed, LinkError> {
-    let mut placed =
-        Placed { main: layout.encode(0, begin, symbols)?, high: Vec::new(), overlays: Vec::new(), pieces, layout };
-    for (i, piece) in placed.pieces.iter().enumerate() {
-        let bytes = placed.layout.encode(i + 1, &piece.items, symbols)?;
-        match (piece.placement, overlay_number(piece.placement)) {
-            (Placement::High, _) => placed.high.extend(bytes),
-            (_, Some(n)) => match placed.overlays.last_mut() {
-                Some(last) if last.0 == n => last.1.extend(bytes),
-                _ => placed.overlays.push((n, bytes)),
-            },
-            _ => placed.main.extend(bytes),
-        }
-    }
-    Ok(placed)
+    moved >= bytes
 }

@@ -1,13 +1,13 @@
 //! Calls between overlays, high memory and main memory when a program has overlays.
 //!
-//! A thunk in main memory maps the callee's overlay, calls it, and maps again what was there.
+//! A thunk in main memory names the callee and its overlay to `rv_far`, which maps the overlay, calls,
+//! and maps again what was there.
 
 use super::Piece;
 use super::regions::overlay_number;
-use crate::asm::{Builder, Item, Label, Mnemonic as M, Operand, Symbols};
+use crate::asm::{Builder, Item, Label, Operand, Symbols};
 use crate::front::CodePointer;
 use crate::ir::Placement;
-use crate::runtime::OVERLAY;
 use std::collections::{BTreeMap, HashMap};
 
 /// What must be mapped for code of this placement; `None` where it is always visible.
@@ -57,15 +57,10 @@ pub fn insert(pieces: &mut Vec<Piece>, pointers: &mut [CodePointer], symbols: &m
     }
     for (target, label) in thunks {
         let mut b = Builder::default();
-        let map = symbols.named("rv_overlay");
         b.label(label);
-        b.bp(M::LDA, OVERLAY);
-        b.imp(M::PHA);
-        b.imm(M::LDA, homes[&target]);
-        b.jsr(map);
-        b.jsr(target);
-        b.imp(M::PLA);
-        b.jmp(map);
+        b.jsr(symbols.named("rv_far"));
+        b.items.push(Item::Word(target, 0));
+        b.items.push(Item::Bytes(vec![homes[&target]]));
         pieces.push(Piece {
             name: symbols.name(label),
             placement: Placement::Normal,

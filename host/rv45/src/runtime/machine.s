@@ -205,3 +205,23 @@
         MAP
         EOM
         RTS
+
+.func rv_far                ; after the call: address of a function, number of its overlay
+        PLA
+        STA W0
+        PLA
+        STA W0+1
+        LDY #1
+        LDA (W0),Y
+        STA W1
+        INY
+        LDA (W0),Y
+        STA W1+1
+        INY
+        LDX OVERLAY
+        PHX
+        LDA (W0),Y
+        JSR rv_overlay
+        JSR (BASE+W1)
+        PLA
+        JMP rv_overlay

@@ -1,0 +1,93 @@
+//! Which functions share an overlay, when not all fit into main memory.
+
+use super::Piece;
+use super::regions::{HIGH_SIZE, OVERLAYS, label_of, overlay_number};
+use crate::asm::Label;
+use crate::flow::heat::Heat;
+use crate::ir::Placement;
+use std::collections::HashMap;
+
+/// Bytes of a thunk in main memory.
+const THUNK: u32 = 6;
+/// Room that rounding and branches that grow may take in an overlay.
+const SLACK: u32 = 96;
+
+/// Gives every movable function a place: the most called ones for their size stay in main memory
+/// as far as `budget` bytes go, the others go to high memory and overlays so that functions that
+/// call each other meet. False when that does not fit.
+pub fn assign(pieces: &mut [Piece], sizes: &HashMap<Label, u32>, heat: &Heat, budget: u32) -> bool {
+    let size_of = |p: &Piece| label_of(p).and_then(|l| sizes.get(&l)).copied().unwrap_or(0);
+    let mut movable: Vec<usize> = (0..pieces.len())
+        .filter(|&i| pieces[i].movable && matches!(pieces[i].placement, Placement::Normal | Placement::Cold))
+        .collect();
+    let density = |p: &Piece| {
+        let cold = if p.placement == Placement::Cold { 1e-6 } else { 1.0 };
+        label_of(p).map_or(0.0, |l| cold * heat.of(l) / f64::from(size_of(p) + THUNK))
+    };
+    movable.sort_by(|&a, &b| density(&pieces[b]).total_cmp(&density(&pieces[a])).then(a.cmp(&b)));
+    let mut room = i64::from(budget);
+    let mut out: Vec<usize> = Vec::new();
+    for &i in &movable {
+        let size = i64::from(size_of(&pieces[i]));
+        if size <= room {
+            room -= size;
+        } else {
+            out.push(i);
+            room -= i64::from(THUNK);
+        }
+    }
+    let first = pieces.iter().filter_map(|p| overlay_number(p.placement)).max().unwrap_or(0);
+    let groups = cluster(&out, pieces, sizes, heat);
+    let mut bins: Vec<(u32, Vec<usize>)> = Vec::new();
+    for group in groups {
+        let size: u32 = group.iter().map(|&i| size_of(&pieces[i])).sum();
+        match bins.iter_mut().find(|b| b.0 + size <= HIGH_SIZE - SLACK) {
+            Some(bin) => {
+                bin.0 += size;
+                bin.1.extend(group);
+            }
+            None => bins.push((size, group)),
+        }
+    }
+    if bins.len() > usize::from(OVERLAYS - first) + 1 || bins.iter().any(|b| b.0 > HIGH_SIZE - SLACK) {
+        return false;
+    }
+    for (n, (_, members)) in bins.into_iter().enumerate() {
+        for i in members {
+            // The last room, for overlay 0, is the memory that is there when no overlay is mapped.
+            pieces[i].placement =
+                if n == usize::from(OVERLAYS - first) { Placement::High } else { Placement::Overlay(first + n as u8) };
+        }
+    }
+    true
+}
+
+/// Groups no larger than an overlay, joined along the most frequent calls; largest first.
+fn cluster(members: &[usize], pieces: &[Piece], sizes: &HashMap<Label, u32>, heat: &Heat) -> Vec<Vec<usize>> {
+    let index: HashMap<Label, usize> =
+        members.iter().enumerate().filter_map(|(k, &i)| Some((label_of(&pieces[i])?, k))).collect();
+    let mut group: Vec<usize> = (0..members.len()).collect();
+    let mut size: Vec<u32> =
+        members.iter().map(|&i| label_of(&pieces[i]).and_then(|l| sizes.get(&l)).copied().unwrap_or(0)).collect();
+    let mut edges: Vec<(f64, usize, usize)> = heat
+        .calls
+        .iter()
+        .filter_map(|((a, b), &w)| Some((w, *index.get(a)?, *index.get(b)?)))
+        .filter(|e| e.1 != e.2)
+        .collect();
+    edges.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    for (_, a, b) in edges {
+        let (ga, gb) = (group[a], group[b]);
+        if ga != gb && size[ga] + size[gb] <= HIGH_SIZE - SLACK {
+            size[ga] += size[gb];
+            group.iter_mut().filter(|g| **g == gb).for_each(|g| *g = ga);
+        }
+    }
+    let mut out: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (k, &g) in group.iter().enumerate() {
+        out.entry(g).or_default().push(members[k]);
+    }
+    let mut list: Vec<(u32, Vec<usize>)> = out.into_iter().map(|(g, m)| (size[g], m)).collect();
+    list.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    list.into_iter().map(|l| l.1).collect()
+}
