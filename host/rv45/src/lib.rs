@@ -10,5 +10,6 @@ pub mod ir;
 pub mod link;
 pub mod lower;
 pub mod outline;
+pub mod pack;
 pub mod runtime;
 pub mod rv;
