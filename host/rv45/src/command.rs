@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Usage, for help texts.
 pub const USAGE: &str =
-    "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..] [--asm FILE] [--abort-on-panic]
+    "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..] [--asm FILE] [--abort-on-panic] [--compress]
   ELF      linked for riscv32im with --emit-relocs and rv45.ld (see toolchain.sh)
   --map    symbols with address, size and cycles of their straight path
   --list   RISC-V instructions and 45GS02 code side by side
@@ -52,6 +52,7 @@ pub fn run(args: impl IntoIterator<Item = String>) -> Result<String, CommandErro
             "--hot" => options.hot.extend(names(value()?)),
             "--cold" => options.cold.extend(names(value()?)),
             "--abort-on-panic" => options.abort_on_panic = true,
+            "--compress" => options.compress = true,
             "--asm" => {
                 let path = PathBuf::from(value()?);
                 let text = std::fs::read_to_string(&path).map_err(|error| CommandError::File { path, error })?;

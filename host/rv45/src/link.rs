@@ -3,6 +3,7 @@
 mod assign;
 mod constants;
 pub mod map;
+mod packed;
 mod payload;
 pub mod regions;
 mod start;
@@ -38,6 +39,8 @@ pub struct Options {
     /// Panics go to the routine `rv_panic` (an endless loop unless [`Options::assembly`] has another)
     /// instead of the panic handler; messages and their formatting vanish.
     pub abort_on_panic: bool,
+    /// Compress the file even when it is small enough without.
+    pub compress: bool,
     /// Overlays become files of their own, which the program loads before it calls into them, instead
     /// of being moved to their place from the PRG.
     pub overlay_files: bool,
@@ -64,6 +67,7 @@ impl Default for Options {
             entry: "main".into(),
             peepholes: Peepholes::ALL,
             abort_on_panic: false,
+            compress: false,
             overlay_files: false,
             main_end: MAIN_END,
             outline: true,
@@ -116,6 +120,14 @@ pub enum LinkError {
         limit: u32,
         /// Names and sizes.
         largest: String,
+    },
+    /// Even compressed the file is too large.
+    #[error("code and data of {image} bytes come to a file of {packed} bytes when compressed; BASIC loads 54,975")]
+    Packed {
+        /// Bytes of code and initialised data.
+        image: usize,
+        /// Bytes of the file.
+        packed: usize,
     },
     /// Data lies where it cannot be.
     #[error("section {name} at ${addr:X} of {size} bytes is not in banks 4 and 5 below the stack (link with rv45.ld)")]
@@ -204,8 +216,6 @@ pub fn link_source(
     let room = Room { begin: &begin, data: &data, constants: &constants, runtime, options };
     let mut built = room.fit(pieces, &source.pointers, &heat, symbols)?;
     let code = built.placed.encode(&begin, symbols)?;
-    let mut image = code.main;
-    let start = u32::from(LOAD) + image.len() as u32;
     let mut payload = payload::Payload {
         data: payload::bytes(&data, &built.pointers, &built.placed.layout),
         high: code.high,
@@ -217,16 +227,23 @@ pub fn link_source(
     } else {
         payload.overlays = code.overlays;
     }
-    let moved = built.table.fill(&mut payload, start, &mut image);
-    image.extend(moved);
-    let end = u32::from(LOAD) + image.len() as u32;
-    if end > FILE_END {
-        return Err(built.placed.map.too_large("the file with its initialised data", end, FILE_END));
-    }
-    let address = |label| built.placed.layout.address(label).unwrap_or(0);
-    let (start, halt) = (address(symbols.named("rv_start")), address(halt));
+    let (start, halt) = {
+        let address = |label| built.placed.layout.address(label).unwrap_or(0);
+        (address(symbols.named("rv_start")), address(halt))
+    };
+    let length = code.main.len() + payload.len();
+    let prg = if options.compress || u32::from(LOAD) + length as u32 > FILE_END {
+        let mut image = code.main;
+        let main = image.len();
+        let moved = built.table.fill(&payload, packed::STAGE + main as u32, &mut image, false);
+        image.extend(moved);
+        packed::file(&image, main, start)?
+    } else {
+        let mut image = code.main;
+        let moved = built.table.fill(&payload, u32::from(LOAD) + image.len() as u32, &mut image, true);
+        [LOAD.to_le_bytes().to_vec(), image, moved].concat()
+    };
     let listing = map::listing(&built.placed.pieces, &built.placed.layout, symbols);
-    let prg = [LOAD.to_le_bytes().to_vec(), image].concat();
     Ok(Program { prg, start, halt, map: std::mem::take(&mut built.placed.map), listing, overlays: files })
 }
 

@@ -58,6 +58,18 @@ fn overlays() {
 }
 
 #[test]
+fn a_compressed_file_expands_itself() {
+    let Some(file) = common::program("selftest") else { return };
+    for main_end in [0xD000, 0x4800] {
+        let plain = link(&file, &Options { main_end, ..Options::default() }).unwrap();
+        let packed = link(&file, &Options { compress: true, main_end, ..Options::default() }).unwrap();
+        println!("{} bytes, compressed {}", plain.prg.len(), packed.prg.len());
+        assert!(packed.prg.len() < plain.prg.len());
+        assert_eq!(common::emulate(&packed, 400_000_000).0, common::interpret(&file));
+    }
+}
+
+#[test]
 fn a_program_larger_than_main_memory_goes_on_above() {
     let Some(file) = common::program("selftest") else { return };
     let options = Options { main_end: 0x6800, ..Options::default() };

@@ -63,6 +63,13 @@ pub struct Payload {
     pub overlays: Vec<(u8, Vec<u8>)>,
 }
 
+impl Payload {
+    /// Bytes of everything.
+    pub fn len(&self) -> usize {
+        self.data.len() + self.high.len() + self.overlays.iter().map(|o| o.1.len()).sum::<usize>()
+    }
+}
+
 impl Table {
     /// A job for each piece of data, for each overlay and its vectors, and for high code.
     pub fn new(data: &[Data], overlays: &[u8], symbols: &mut Symbols) -> Table {
@@ -97,8 +104,9 @@ impl Table {
     }
 
     /// Fills the list, which is the end of `image`; returns the payload, which is to lie at `start`.
-    pub fn fill(&self, payload: &mut Payload, start: u32, image: &mut [u8]) -> Vec<u8> {
-        let mut out = std::mem::take(&mut payload.data);
+    /// High code is staged where it may overlap its target.
+    pub fn fill(&self, payload: &Payload, start: u32, image: &mut [u8], staged: bool) -> Vec<u8> {
+        let mut out = payload.data.clone();
         let mut overlays = Vec::new();
         for (n, bytes) in &payload.overlays {
             overlays.push((*n, start + out.len() as u32, bytes.len() as u32));
@@ -107,14 +115,18 @@ impl Table {
         let high = (start + out.len() as u32, payload.high.len() as u32);
         out.extend_from_slice(&payload.high);
         let mut jobs: Vec<(u32, u32, u32, bool)> = Vec::new();
-        for job in &self.jobs {
+        // Zeros last: they may lie where the payload is.
+        let fills = |job: &&Job| matches!(job.from, From::Zero);
+        let order = self.jobs.iter().filter(|j| !fills(j)).chain(self.jobs.iter().filter(fills));
+        for job in order {
             let (source, count, fill) = match job.from {
                 From::Zero => (0, job.count, true),
                 From::Data(offset) => (start + offset, job.count, false),
                 From::Overlay(n) => overlays.iter().find(|o| o.0 == n).map_or((0, 0, false), |o| (o.1, o.2, false)),
-                From::High => (high.0, high.1, false),
+                From::High if staged => (high.0, high.1, false),
+                From::High => continue,
                 From::At(at) if job.count > 0 => (at, job.count, false),
-                From::At(at) => (at, high.1, false),
+                From::At(at) => (if staged { at } else { high.0 }, high.1, false),
             };
             if count > 0 {
                 jobs.push((source, job.to, count, fill));

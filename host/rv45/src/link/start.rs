@@ -9,7 +9,8 @@ use crate::rv::Reg;
 /// BASIC lines `10 BANK 0` and `20 SYS 8224`; the code follows at a fixed place.
 const START: u16 = 0x2020;
 
-fn stub() -> Vec<u8> {
+/// The BASIC lines, padded to where code starts.
+pub fn stub() -> Vec<u8> {
     let mut out = Vec::new();
     let bank = [0xFE, 0x02, b' ', b'0'].to_vec();
     let sys = [vec![0x9E, b' '], START.to_string().into_bytes()].concat();
