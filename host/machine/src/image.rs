@@ -78,38 +78,39 @@ pub fn load(
     memory: &mut Memory,
     mut progress: impl FnMut(u64),
 ) -> Result<(), ImageError> {
-    let mut path = FilePort { port: Port::default(), memory, sector: vec![0; SECTOR], length: 0 };
+    let mut path = FilePort { port: Port::default(), memory, file: &mut file, error: None };
     let mut loader = Loader::begin(header, &mut path);
-    loop {
+    while !loader.complete() {
         // The model is never busy here.
         while loader.ready(&mut path)? == Ready::NotYet {}
-        path.length = match file.read(&mut path.sector) {
-            Ok(0) => break,
-            Ok(length) => length,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(ImageError::Read { error }),
-        };
-        let length = path.length as u32;
-        loader.sector(&mut path, length)?;
-        progress(u64::from(loader.sent()));
+        let sector = (loader.total() - loader.sent()).min(SECTOR);
+        let received = loader.sent();
+        loader.sector(&mut path, sector)?;
+        match path.error.take() {
+            Some(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(LoadError::Truncated { received, expected: loader.total() }.into());
+            }
+            Some(error) => return Err(ImageError::Read { error }),
+            None => progress(u64::from(loader.sent())),
+        }
     }
     loader.finish(&mut path)?;
     loader.ready(&mut path)?;
     Ok(())
 }
 
-/// Bytes sent to the port at a time: as much as stays in the cache on its way.
-const SECTOR: usize = 1 << 18;
+/// Bytes between two reports of progress.
+const SECTOR: u32 = 1 << 20;
 
-/// The load port with a part of a file in front of it.
-struct FilePort<'a> {
+/// The load port with a file in front of it.
+struct FilePort<'a, R> {
     port: Port,
     memory: &'a mut Memory,
-    sector: Vec<u8>,
-    length: usize,
+    file: &'a mut R,
+    error: Option<io::Error>,
 }
 
-impl LoadPort for FilePort<'_> {
+impl<R: Read> LoadPort for FilePort<'_, R> {
     fn control(&mut self) -> u8 {
         LOAD_READY | if self.port.error() { LOAD_ERROR } else { 0 }
     }
@@ -118,8 +119,9 @@ impl LoadPort for FilePort<'_> {
         self.port.commit(self.memory, address, clear_error);
     }
 
-    fn send(&mut self, offset: u32, length: u32) {
-        let bytes = self.sector[..self.length].get(offset as usize..(offset + length) as usize);
-        self.port.write(self.memory, bytes.unwrap_or_default());
+    fn send(&mut self, _offset: u32, length: u32) {
+        if self.error.is_none() {
+            self.error = self.port.read_from(self.memory, self.file, length as usize).err();
+        }
     }
 }

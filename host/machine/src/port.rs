@@ -1,5 +1,7 @@
 //! The load port's data path: a pointer, 256-byte pieces, an error flag (spec section 9).
 
+use std::io::{self, Read};
+
 use ssnail_shared::mem::Memory as _;
 
 use crate::memory::Memory;
@@ -61,6 +63,32 @@ impl Port {
             }
             bytes = later;
         }
+    }
+
+    /// Takes `length` bytes from a file, as [`Port::write`] would; whole pieces go to memory without a stop.
+    ///
+    /// # Errors
+    /// What the file says, [`io::ErrorKind::UnexpectedEof`] where it ends early; the bytes before may have been taken.
+    pub fn read_from(&mut self, memory: &mut Memory, file: &mut impl Read, length: usize) -> io::Result<()> {
+        let mut left = length;
+        while left > 0 {
+            let room = (PIECE - self.pointer % PIECE) as usize;
+            let whole = left - left % PIECE as usize;
+            if self.pending.is_empty() && room == PIECE as usize && whole > 0 {
+                if let Some(place) = memory.slice_mut(self.pointer, whole as u64) {
+                    file.read_exact(place)?;
+                    self.pointer = self.pointer.wrapping_add(whole as u32);
+                    left -= whole;
+                    continue;
+                }
+            }
+            let now = room.min(left);
+            let mut piece = [0; PIECE as usize];
+            file.read_exact(&mut piece[..now])?;
+            self.write(memory, &piece[..now]);
+            left -= now;
+        }
+        Ok(())
     }
 
     fn flush(&mut self, memory: &mut Memory) {

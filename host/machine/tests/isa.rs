@@ -103,7 +103,7 @@ fn load_port_actions() {
     let Some(cases) = json("vectors/isa/loadport.json") else { return };
     for case in cases.as_array().unwrap() {
         // Once with whole blocks and once byte by byte: the bulk path must not show.
-        for piece in [usize::MAX, 1, 100] {
+        for piece in [usize::MAX, 1 << 20, 1, 100] {
             let mut memory = Memory::new(number(&case["memory_bytes"]));
             let mut port = Port::default();
             let steps = case["actions"].as_array().unwrap().iter().zip(case["after_each"].as_array().unwrap());
@@ -111,7 +111,12 @@ fn load_port_actions() {
                 if action[0] == "c" {
                     port.commit(&mut memory, number(&action[1]), action[2].as_bool().unwrap_or(false));
                 } else {
-                    hex(text(&action[1])).chunks(piece).for_each(|b| port.write(&mut memory, b));
+                    let data = hex(text(&action[1]));
+                    if piece == usize::MAX {
+                        port.read_from(&mut memory, &mut &data[..], data.len()).unwrap();
+                    } else {
+                        data.chunks(piece).for_each(|b| port.write(&mut memory, b));
+                    }
                 }
                 let name = text(&case["name"]);
                 assert_eq!(port.pointer(), number(&after["ptr"]), "{name} {i}");
@@ -120,4 +125,32 @@ fn load_port_actions() {
             }
         }
     }
+}
+
+#[test]
+fn images_are_checked() {
+    let Some(good) = bytes("vectors/images/llama_q8_0.ssnail") else { return };
+    let refused = |file: &[u8]| image::check(file).unwrap_err().to_string();
+    assert_eq!(refused(&good[..50]), "the file has 50 bytes, a SSNAIL image begins with a header of 256");
+    let cut = refused(&good[..good.len() - 1]);
+    assert!(cut.contains("payload length") && cut.contains("cut short"), "{cut}");
+    let mut long = good.clone();
+    long.push(0);
+    assert!(refused(&long).contains("payload length"), "{}", refused(&long));
+    for (offset, value, expected) in
+        [(0, b'X', "magic"), (4, 2, "version"), (0x65, 0x10, "older memory map"), (0x2D, 9, "payload length")]
+    {
+        let mut bad = good.clone();
+        bad[offset] = value;
+        let message = refused(&bad);
+        assert!(message.contains(expected), "{message}");
+    }
+    // The header is whole, the file shrinks while it is read.
+    let header = image::check(&good).unwrap();
+    let mut memory = Memory::new(1 << 23);
+    let error = image::load(&header, &good[..5000], &mut memory, |_| {}).unwrap_err();
+    assert!(error.to_string().contains("copy it again"), "{error}");
+    // A memory that is too small: the port says so.
+    let error = image::load(&header, &good[..], &mut Memory::new(0x8000), |_| {}).unwrap_err();
+    assert!(error.to_string().contains("ERROR"), "{error}");
 }
