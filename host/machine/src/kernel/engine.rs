@@ -255,8 +255,8 @@ impl Engine {
             }
         }
         // One NaN for all: which of two NaNs an addition hands on depends on the kernel.
-        for y in out.iter_mut().filter(|y| y.is_nan()) {
-            *y = f32::NAN;
+        if out.iter().fold(false, |any, y| any | y.is_nan()) {
+            out.iter_mut().filter(|y| y.is_nan()).for_each(|y| *y = f32::NAN);
         }
     }
 }

@@ -54,6 +54,7 @@ fn groups<const BYTES: usize, const N: usize>(
         let mut sums = [_mm512_setzero_ps(); N];
         let columns = batch.columns::<N>();
         for (b, (q, scales, offsets)) in columns.enumerate() {
+            prefetch(weights, GROUP * job.row_bytes + b * GROUP * BYTES, GROUP * BYTES);
             let blocks = rows.map(|row| &row[b]);
             let w = interleave(blocks);
             let mut halves = [0u16; GROUP];
@@ -74,6 +75,15 @@ fn groups<const BYTES: usize, const N: usize>(
         for (sum, out) in sums.iter().zip(out.as_chunks_mut().0) {
             store(out, *sum);
         }
+    }
+}
+
+/// Asks for `length` bytes from `offset` on, which may lie behind the end: nothing happens then.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn prefetch(from: &[u8], offset: usize, length: usize) {
+    for line in (0..length).step_by(64) {
+        _mm_prefetch::<_MM_HINT_T0>(from.as_ptr().wrapping_add(offset + line).cast());
     }
 }
 

@@ -14,7 +14,7 @@ use ssnail_shared::isa::{GEMV_ACCUMULATE, GEMV_F16, INSTRUCTION_LEN, Instruction
 use super::{Machine, Registers, Scratch};
 use crate::fault::Fault;
 use crate::kernel::Format;
-use crate::kernel::batch::{Batch, MOST, place};
+use crate::kernel::batch::{Batch, GROUP, MOST, place};
 use crate::kernel::engine::Product;
 use crate::memory::Memory;
 use plan::{Kind, Plan};
@@ -182,13 +182,16 @@ impl Machine {
         let product = Product { format, numerics, weights, row_bytes, rows };
         let mut all = std::mem::take(&mut s.a);
         all.clear();
-        all.resize(rows.next_multiple_of(crate::kernel::batch::GROUP) * count, 0.0);
+        all.resize(rows.next_multiple_of(GROUP) * count, 0.0);
         self.engine.multiply_batch(&product, &self.memory, batch, &mut all);
         let written = states.iter().enumerate().try_for_each(|(p, state)| {
             self.memory_mut().use_overlay(p);
             let to = state.address(i.z);
             s.y.clear();
-            s.y.extend((0..rows).map(|row| all[place(row, p, count)]));
+            for first in (0..rows).step_by(GROUP) {
+                let at = place(first, p, count);
+                s.y.extend_from_slice(&all[at..at + GROUP.min(rows - first)]);
+            }
             if i.b & GEMV_ACCUMULATE != 0 {
                 self.read_floats(i, to, rows as u64, &mut s.b)?;
                 for (y, old) in s.y.iter_mut().zip(&s.b) {
