@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 /// Usage, for help texts.
 pub const USAGE: &str =
-    "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..] [--asm FILE] [--abort-on-panic] [--compress]
+    "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..] [--asm FILE] [--abort-on-panic] [--compress] [--checks]
   ELF      linked for riscv32im with --emit-relocs and rv45.ld (see toolchain.sh)
   --map    symbols with address, size and cycles of their straight path
   --list   RISC-V instructions and 45GS02 code side by side
   --hot    functions (by part of their name) kept fast; --cold: kept small
   --asm    hand-written routines, each beginning with `.func NAME`
-  --abort-on-panic  panics stop in rv_panic without the panic handler and its messages";
+  --abort-on-panic  panics stop in rv_panic without the panic handler and its messages
+  --checks  stack overflow ends in rv_overflow";
 
 /// Why the command failed.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +54,7 @@ pub fn run(args: impl IntoIterator<Item = String>) -> Result<String, CommandErro
             "--cold" => options.cold.extend(names(value()?)),
             "--abort-on-panic" => options.abort_on_panic = true,
             "--compress" => options.compress = true,
+            "--checks" => options.checks = true,
             "--asm" => {
                 let path = PathBuf::from(value()?);
                 let text = std::fs::read_to_string(&path).map_err(|error| CommandError::File { path, error })?;

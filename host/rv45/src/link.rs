@@ -39,6 +39,8 @@ pub struct Options {
     /// Panics go to the routine `rv_panic` (an endless loop unless [`Options::assembly`] has another)
     /// instead of the panic handler; messages and their formatting vanish.
     pub abort_on_panic: bool,
+    /// Detect stack overflow: after each prologue; the program ends in `rv_overflow` then.
+    pub checks: bool,
     /// Compress the file even when it is small enough without.
     pub compress: bool,
     /// Overlays become files of their own, which the program loads before it calls into them, instead
@@ -67,6 +69,7 @@ impl Default for Options {
             entry: "main".into(),
             peepholes: Peepholes::ALL,
             abort_on_panic: false,
+            checks: false,
             compress: false,
             overlay_files: false,
             main_end: MAIN_END,
@@ -211,8 +214,8 @@ pub fn link_source(
     chain::aliases(&mut pieces, &|p| p.name.starts_with("rv_shared_"));
     let constants = constants::place(&mut pieces, &pool);
     let halt = symbols.named("rv_halt");
-    let begin = start::code(source.entry, halt, options, symbols);
     let data = payload::check(source.data, options)?;
+    let begin = start::code(source.entry, halt, payload::stack_page(&data, options), options, symbols);
     let room = Room { begin: &begin, data: &data, constants: &constants, runtime, options };
     let mut built = room.fit(pieces, &source.pointers, &heat, symbols)?;
     let code = built.placed.encode(&begin, symbols)?;
@@ -364,7 +367,7 @@ fn translate(
             function.placement = Placement::Cold;
         }
         let style = if function.placement == Placement::Hot { Style::Speed } else { Style::Size };
-        let out = lower::function(&mut function, style, options.peepholes, callees, symbols, pool);
+        let out = lower::function(&mut function, style, (options.peepholes, options.checks), callees, symbols, pool);
         if let Some(&(mnemonic, mode)) = out.invalid.first() {
             return Err(LinkError::Encoding { function: function.name, mnemonic, mode });
         }

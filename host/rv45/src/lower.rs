@@ -90,17 +90,19 @@ fn fold(op: &Ir, values: &known::Values) -> Ir {
     }
 }
 
-/// Translates `function`; its label comes first.
+/// Translates `function`; its label comes first. `settings`: what may be left out, and whether stacks
+/// are checked.
 ///
 /// The result holds labels for every place that something refers to, and a note per operation.
 pub fn function(
     function: &mut Function,
     style: Style,
-    peepholes: Peepholes,
+    settings: (Peepholes, bool),
     callees: &Callees,
     symbols: &mut Symbols,
     pool: &mut Pool,
 ) -> Builder {
+    let (peepholes, checks) = settings;
     let graph = Graph::new(function);
     let live = match (peepholes.liveness, peepholes.constants) {
         (true, true) => fold_constants(function, &graph, callees),
@@ -112,6 +114,7 @@ pub fn function(
         false => vec![known::nothing(); graph.blocks.len()],
     };
     let mut cx = Context::new(symbols, pool, style, peepholes);
+    cx.checks = checks;
     if function.lines.first().is_none_or(|l| l.label != Some(function.label)) {
         cx.out.label(function.label);
     }

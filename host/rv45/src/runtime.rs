@@ -23,6 +23,9 @@ pub const FLAG: u8 = 0xFC;
 /// Number of the overlay that is mapped, 0 for none.
 pub const OVERLAY: u8 = 0xFD;
 
+/// Lowest page of the soft stack, where stacks are checked.
+pub const STACK_PAGE: u8 = 0xFE;
+
 /// Names that only the translator itself uses start with this.
 const OWN: &str = "rv_";
 
@@ -121,6 +124,7 @@ fn constants() -> Vec<(String, i64)> {
         ("LOG", LOG),
         ("FLAG", FLAG),
         ("OVERLAY", OVERLAY),
+        ("STACK_PAGE", STACK_PAGE),
     ]
     .map(|(name, value)| (name.to_string(), i64::from(value)))
     .to_vec();

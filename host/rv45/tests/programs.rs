@@ -87,3 +87,17 @@ fn a_program_larger_than_main_memory_goes_on_above() {
     let error = link(&file, &small).unwrap_err().to_string();
     assert!(error.contains("largest functions are") && error.contains("float"), "{error}");
 }
+
+#[test]
+fn a_stack_overflow_is_detected_where_it_is_checked() {
+    let Some(file) = common::program("overflow") else { return };
+    let program = link(&file, &Options { checks: true, ..Options::default() }).unwrap();
+    let end = program.map.address("rv_overflow").unwrap();
+    let mut machine = ssnail_m65::Machine::new(ssnail_m65::Model::R3);
+    machine.load_prg(&program.prg).unwrap();
+    machine.run_until(10_000_000);
+    assert_eq!(machine.cpu.pc, end);
+    let Some(file) = common::program("selftest") else { return };
+    let program = link(&file, &Options { checks: true, ..Options::default() }).unwrap();
+    assert_eq!(common::emulate(&program, 400_000_000).0, common::interpret(&file));
+}

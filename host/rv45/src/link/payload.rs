@@ -25,6 +25,13 @@ pub fn check(data: Vec<Data>, options: &Options) -> Result<Vec<Data>, LinkError>
     Ok(data)
 }
 
+/// The lowest page of the stack's bank that data leaves to the stack.
+pub fn stack_page(data: &[Data], options: &Options) -> u8 {
+    let bank = options.stack_top & !0xFFFF;
+    let end = data.iter().map(|d| d.addr + d.size).max().unwrap_or(0);
+    (end.saturating_sub(bank).div_ceil(256) + 1).min(255) as u8
+}
+
 /// Where a job copies from.
 #[derive(Clone, Copy)]
 enum From {

@@ -3,7 +3,7 @@
 use super::{LOAD, Options, constants};
 use crate::asm::{Builder, Item, Label, Mnemonic as M, Symbols};
 use crate::lower::cells::{BASE, BASE_PAGE, CONSTANTS, W4, cell};
-use crate::runtime::{FLAG, LOG};
+use crate::runtime::{FLAG, LOG, STACK_PAGE};
 use crate::rv::Reg;
 
 /// BASIC lines `10 BANK 0` and `20 SYS 8224`; the code follows at a fixed place.
@@ -28,7 +28,7 @@ pub fn stub() -> Vec<u8> {
 
 /// Stub and start-up code: takes over the machine, fills the base page, moves data to its place,
 /// calls `entry`.
-pub fn code(entry: Label, halt: Label, options: &Options, symbols: &mut Symbols) -> Vec<Item> {
+pub fn code(entry: Label, halt: Label, stack_page: u8, options: &Options, symbols: &mut Symbols) -> Vec<Item> {
     let mut b = Builder::default();
     b.items.push(Item::Bytes(stub()));
     b.label(symbols.named("rv_start"));
@@ -88,6 +88,8 @@ pub fn code(entry: Label, halt: Label, options: &Options, symbols: &mut Symbols)
     b.bp(M::STA, sp + 1);
     b.imm(M::LDA, options.stack_top as u8);
     b.bp(M::STA, sp);
+    b.imm(M::LDA, stack_page);
+    b.bp(M::STA, STACK_PAGE);
     // The host log starts at $8000000.
     b.imm(M::LDA, 8);
     b.bp(M::STA, LOG + 3);

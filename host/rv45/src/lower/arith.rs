@@ -3,6 +3,7 @@
 use super::branch::signed_less;
 use super::cells::{W1, cell};
 use super::context::{Byte, Context, Mode};
+use super::control::check_stacks;
 use super::shift;
 use crate::asm::{Label, Mnemonic as M, Mode as AddrMode, Operand};
 use crate::ir::Src;
@@ -250,6 +251,9 @@ fn move_stack(cx: &mut Context<'_>, k: u32) {
         cx.load(Byte::A, sp + 1);
         cx.a_imm(if down { M::SBC } else { M::ADC }, (n >> 8) as u8);
         cx.store_always(Byte::A, sp + 1);
+    }
+    if down {
+        check_stacks(cx);
     }
 }
 

@@ -51,6 +51,8 @@ pub struct Context<'a> {
     pub style: Mode,
     /// What may be left out.
     pub peepholes: Peepholes,
+    /// Check the stacks after each prologue.
+    pub checks: bool,
     /// Bytes read after the current operation.
     pub live: Bytes,
     /// The next operation of the block.
@@ -76,6 +78,7 @@ impl<'a> Context<'a> {
             pool,
             style,
             peepholes,
+            checks: false,
             live: Bytes::MAX,
             next: None,
             next_live: Bytes::MAX,

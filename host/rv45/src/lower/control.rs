@@ -15,13 +15,23 @@ pub fn control(cx: &mut Context<'_>, op: &Ir) {
         Ir::CallReg { reg } => indirect(cx, M::JSR, reg),
         Ir::JumpReg { reg } => indirect(cx, M::JMP, reg),
         Ir::Ret => cx.out.imp(M::RTS),
-        Ir::Save { n, extra } => named(cx, M::JSR, &format!("rv_save_{n}_{extra}")),
+        Ir::Save { n, extra } => {
+            named(cx, M::JSR, &format!("rv_save_{n}_{extra}"));
+            check_stacks(cx);
+        }
         Ir::Restore { n, extra } => named(cx, M::JMP, &format!("rv_restore_{n}_{extra}")),
         Ir::Ecall => named(cx, M::JSR, "rv_ecall"),
         Ir::Halt => named(cx, M::JMP, "rv_halt"),
         _ => {}
     }
     cx.forget_registers();
+}
+
+/// A call of the check, where it is wanted.
+pub fn check_stacks(cx: &mut Context<'_>) {
+    if cx.checks {
+        cx.helper("rv_check");
+    }
 }
 
 fn indirect(cx: &mut Context<'_>, m: M, reg: Reg) {

@@ -66,3 +66,18 @@
         DEX
         BRA .test
 .done:  RTS
+
+; Where stacks are checked: after each prologue. The hardware stack must stay above page 2, the soft
+; stack above STACK_PAGE of its bank.
+.func rv_check
+        TSY
+        CPY #3
+        BCC .over
+        LDA SP+1
+        CMP STACK_PAGE
+        BCC .over
+        RTS
+.over:  JMP rv_overflow
+
+.func rv_overflow           ; the end of a program whose stack ran over
+        BRA rv_overflow
