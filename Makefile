@@ -4,6 +4,7 @@
 #   make foo.72mb.chat            the same for a board with 72 MB
 #   make foo.run PROMPT="Lily"    what the model makes of a text
 #   make findmodels QUERY=tiny    what there is to fetch
+#   make prg                      the program for the MEGA65: build/SSNAIL.PRG
 #
 # Works from any folder: make -f /where/ssnail/is/Makefile foo.chat
 # All the work is done by the ssnail command; this file only names it.
@@ -59,7 +60,7 @@ SAMPLING = $(if $(filter 0 0.0,$(TEMP)),--temp 0,$(if $(TEMP),--temp $(TEMP))) \
 .DELETE_ON_ERROR:
 # Images that a chat or run needed are kept.
 .SECONDARY:
-.PHONY: help findmodels fetch test bench clean FORCE
+.PHONY: help findmodels fetch prg test bench clean FORCE
 .DEFAULT_GOAL := help
 
 help:
@@ -108,6 +109,9 @@ fetch: $(SSNAIL)
 	@$(if $(URL),$(SSNAIL) fetch "$(URL)",echo "make fetch URL=https://... or URL=OWNER/NAME" >&2; exit 2)
 
 # ---- for developers ----
+prg:
+	@CARGO="$(CARGO)" sh "$(SSNAIL_TOOLS:%/=%)/mega65/build.sh"
+
 test:
 	$(CARGO) test --manifest-path "$(MANIFEST)" --workspace -- --show-output
 

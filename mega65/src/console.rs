@@ -1,19 +1,21 @@
 //! What is on the screen: title, conversation, status line, and the line being typed.
 
+#![allow(unsafe_code)]
+
 use crate::hw::far::Far;
 use crate::hw::vic::{Screen, ROWS};
 use crate::out::Line;
 use ssnail_shared::ui::editor::{Edit, Editor, Key};
-use ssnail_shared::ui::pane::Pane;
+use ssnail_shared::ui::pane::{Pane, LINE_STRIDE};
 use ssnail_shared::ui::{Style, Surface};
 
 /// Row of the status line.
 pub const STATUS: u8 = ROWS - 4;
 /// First of the three rows of the line being typed.
 const INPUT: u8 = ROWS - 3;
-/// Lines of the conversation that are kept, in bank 1 from $12000 to $1DFFF.
+/// Lines of the conversation that are kept.
 const LINES: u16 = 512;
-const LINES_AT: u32 = 0x1_2000;
+static mut TEXT: [u8; LINES as usize * LINE_STRIDE as usize] = [0; LINES as usize * LINE_STRIDE as usize];
 const PANE_TOP: u8 = 2;
 
 /// The console.
@@ -26,8 +28,9 @@ pub struct Console {
 
 impl Console {
     /// An empty screen.
-    pub const fn new() -> Self {
-        Self { pane: Pane::new(PANE_TOP, STATUS - 1, LINES_AT, LINES), editor: Editor::new() }
+    pub fn new() -> Self {
+        // Only the address is taken: the lines are reached through far memory.
+        Self { pane: Pane::new(PANE_TOP, STATUS - 1, (&raw const TEXT) as u32, LINES), editor: Editor::new() }
     }
 
     /// Adds text to the conversation.

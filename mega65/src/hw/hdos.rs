@@ -6,10 +6,9 @@ use super::far::{copy, peek, poke};
 use super::IO;
 use rv45_rt::machine::{rv45_carry, rv45_hdos};
 
-/// Page of the name that is asked for; free for programs, below $7F00 as HDOS wants it.
-const NAME_PAGE: u32 = 0x16;
-/// Page of the directory entry that comes back.
-const ENTRY_PAGE: u32 = 0x17;
+/// Page of the name that is asked for, and of the directory entry that comes back: HDOS copies names at once. The one
+/// page below $7F00 that neither the runtime nor its stack uses.
+const PAGE: u32 = 0x1E;
 /// Sector buffer as a program sees it.
 pub const BUFFER: u32 = 0x0FFD_6E00;
 /// Bytes in a sector.
@@ -71,14 +70,14 @@ pub fn to_root() -> Result<(), Error> {
 }
 
 fn find(name: &[u8]) -> Result<(), Error> {
-    let page = NAME_PAGE << 8;
+    let page = PAGE << 8;
     let mut at = page;
     for b in name.iter().take(63) {
         poke(at, *b);
         at += 1;
     }
     poke(at, 0);
-    call(SET_NAME, 0, NAME_PAGE, 0)?;
+    call(SET_NAME, 0, PAGE, 0)?;
     call(FIND_FILE, 0, 0, 0).map(|_| ())
 }
 
@@ -109,7 +108,7 @@ pub fn each_entry(mut visit: impl FnMut(&Entry)) -> Result<(), Error> {
     let mut result = Ok(());
     while left > 0 {
         left -= 1;
-        match call(READ_DIR, handle, ENTRY_PAGE, 0) {
+        match call(READ_DIR, handle, PAGE, 0) {
             Ok(_) => {}
             Err(Error(END)) => break,
             Err(error) => {
@@ -117,7 +116,7 @@ pub fn each_entry(mut visit: impl FnMut(&Entry)) -> Result<(), Error> {
                 break;
             }
         }
-        let page = ENTRY_PAGE << 8;
+        let page = PAGE << 8;
         let mut e = Entry { long: [0; 64], long_len: 0, short: [0; 11], size: 0, attributes: 0 };
         copy(e.long.as_mut_ptr() as u32, page, 64);
         e.long_len = peek(page + 0x40).min(63);

@@ -8,7 +8,7 @@ use ssnail_shared::ui::{Style, Surface, COLUMNS};
 
 /// Rows of the screen.
 pub const ROWS: u8 = 50;
-/// Screen codes, in bank 1 above the conversation's lines.
+/// Screen codes, in bank 1 above the overlays' homes.
 const SCREEN: u32 = 0x1_E000;
 const COLOUR: u32 = 0x0FF8_0000;
 const CELLS: u32 = COLUMNS as u32 * ROWS as u32;

@@ -1,0 +1,1 @@
+//! SSNAIL.PRG on the emulated MEGA65.
