@@ -1,5 +1,6 @@
 //! One matrix times several vectors: each weight is read once for all of them. The bits are those of one at a time.
 
+use super::portable::LANES;
 use super::{Format, Level, Numerics, ROW_GROUP, Room, Rows, rows as one};
 use crate::decode;
 use crate::num::quantise::{Activations, BLOCK};
@@ -20,6 +21,8 @@ pub struct Batch {
     scale: Vec<f32>,
     /// What an unsigned dot product has too much: `[block][vector]`.
     offset: Vec<i32>,
+    /// The vectors one after the other, each padded with zeros to whole [`LANES`].
+    padded: Vec<[f32; LANES]>,
 }
 
 /// One block of the vectors: words of four bytes, scales, offsets.
@@ -49,9 +52,22 @@ impl Batch {
         for input in &mut self.inputs {
             super::prepare(level, format, numerics, input);
         }
-        let weight_offset = match (numerics, format) {
-            (Numerics::Hardware, Format::Q8_0) => 128,
-            (Numerics::Hardware, Format::Q4_0) => 8,
+        if numerics == Numerics::Float {
+            self.padded.clear();
+            for input in &self.inputs {
+                let (whole, rest) = input.x.as_chunks();
+                self.padded.extend_from_slice(whole);
+                if !rest.is_empty() {
+                    let mut last = [0.0; LANES];
+                    last[..rest.len()].copy_from_slice(rest);
+                    self.padded.push(last);
+                }
+            }
+            return;
+        }
+        let weight_offset = match format {
+            Format::Q8_0 => 128,
+            Format::Q4_0 => 8,
             _ => return,
         };
         let blocks = self.inputs.first().map_or(0, |input| input.x.len() / BLOCK);
@@ -69,6 +85,12 @@ impl Batch {
             self.scale.resize((b + 1) * MOST, 0.0);
             self.offset.resize((b + 1) * MOST, 0);
         }
+    }
+
+    /// A vector padded with zeros; float numerics.
+    pub(super) fn padded(&self, vector: usize) -> &[[f32; LANES]] {
+        let length = self.padded.len() / self.len().max(1);
+        self.padded.get(vector * length..(vector + 1) * length).unwrap_or_default()
     }
 
     /// The quantised blocks in order.

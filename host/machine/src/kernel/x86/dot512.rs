@@ -45,7 +45,7 @@ fn block_rows_of<const BYTES: usize>(job: &Rows<'_>, out: &mut [f32], weights: i
 /// Four vectors of inputs.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn quarters(x: &[f32; LANES]) -> [__m512; 4] {
+pub(super) fn quarters(x: &[f32; LANES]) -> [__m512; 4] {
     let x = x.as_chunks::<16>().0;
     [load(&x[0]), load(&x[1]), load(&x[2]), load(&x[3])]
 }
@@ -60,7 +60,7 @@ fn scale(low: u8, high: u8) -> __m512 {
 /// `d * q` for the 32 weights of a block.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn weights_q8(block: &[u8; 34]) -> [__m512; 2] {
+pub(super) fn weights_q8(block: &[u8; 34]) -> [__m512; 2] {
     let [low, high, q @ ..] = block;
     let (d, q) = (scale(*low, *high), load_half(q));
     [_mm256_castsi256_si128(q), _mm256_extracti128_si256::<1>(q)]
@@ -70,7 +70,7 @@ fn weights_q8(block: &[u8; 34]) -> [__m512; 2] {
 /// `d * (q - 8)` for the 32 weights of a block, looked up among the 16 products that there can be.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn weights_q4(block: &[u8; 18]) -> [__m512; 2] {
+pub(super) fn weights_q4(block: &[u8; 18]) -> [__m512; 2] {
     let [low, high, q @ ..] = block;
     let levels = _mm512_setr_ps(-8., -7., -6., -5., -4., -3., -2., -1., 0., 1., 2., 3., 4., 5., 6., 7.);
     let products = _mm512_mul_ps(scale(*low, *high), levels);
@@ -121,7 +121,7 @@ fn sixteen_f16(w: &[[u8; 2]; 16]) -> __m512 {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn sixteen_bf16(w: &[[u8; 2]; 16]) -> __m512 {
+pub(super) fn sixteen_bf16(w: &[[u8; 2]; 16]) -> __m512 {
     let words = _mm512_cvtepu16_epi32(load_half(bytemuck::cast_ref(w)));
     _mm512_castsi512_ps(_mm512_slli_epi32::<16>(words))
 }

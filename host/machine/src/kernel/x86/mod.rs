@@ -10,6 +10,7 @@ mod avx512;
 mod batch512;
 mod blocks512;
 mod dot512;
+mod float_batch512;
 mod quantise512;
 mod table512;
 
@@ -55,12 +56,20 @@ pub(super) fn quantise(level: Level, input: &mut Activations) -> bool {
 
 /// Multiplies rows with several vectors if there is a kernel for it; says whether there was.
 pub(super) fn batch(level: Level, job: &Rows<'_>, batch: &Batch, out: &mut [f32]) -> bool {
-    let blocks = job.format.is_blocks() && job.numerics == Numerics::Hardware;
-    if !blocks || level != Level::Avx512 || !has_avx512() {
+    if level != Level::Avx512 || !has_avx512() {
         return false;
     }
-    // SAFETY: the processor has the features.
-    unsafe { batch512::rows(job, batch, out) }
+    match (job.numerics, job.format) {
+        (_, Format::Other(_)) | (Numerics::Hardware, Format::F32 | Format::F16 | Format::BF16) => return false,
+        (Numerics::Hardware, _) => {
+            // SAFETY: the processor has the features.
+            unsafe { batch512::rows(job, batch, out) }
+        }
+        (Numerics::Float, _) => {
+            // SAFETY: the processor has the features.
+            unsafe { float_batch512::rows(job, batch, out) }
+        }
+    }
     true
 }
 
