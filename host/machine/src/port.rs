@@ -74,13 +74,15 @@ impl Port {
         while left > 0 {
             let room = (PIECE - self.pointer % PIECE) as usize;
             let whole = left - left % PIECE as usize;
-            if self.pending.is_empty() && room == PIECE as usize && whole > 0 {
-                if let Some(place) = memory.slice_mut(self.pointer, whole as u64) {
-                    file.read_exact(place)?;
-                    self.pointer = self.pointer.wrapping_add(whole as u32);
-                    left -= whole;
-                    continue;
-                }
+            if self.pending.is_empty()
+                && room == PIECE as usize
+                && whole > 0
+                && let Some(place) = memory.slice_mut(self.pointer, whole as u64)
+            {
+                file.read_exact(place)?;
+                self.pointer = self.pointer.wrapping_add(whole as u32);
+                left -= whole;
+                continue;
             }
             let now = room.min(left);
             let mut piece = [0; PIECE as usize];

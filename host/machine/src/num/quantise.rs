@@ -34,7 +34,8 @@ pub fn quantise_block(x: &[f32; BLOCK], q: &mut [i8; BLOCK]) -> (f32, i32) {
     let d = if nan { f32::NAN } else { max / 127.0 };
     let id = if d == 0.0 { 0.0 } else { 1.0 / d };
     for (q, v) in q.iter_mut().zip(x) {
-        *q = (v * id).round() as i8;
+        // Only where 1/d is infinite could it leave this range.
+        *q = (v * id).round().clamp(-127.0, 127.0) as i8;
     }
     (f16_to_f32(f32_to_f16(d)), q.iter().map(|q| i32::from(*q)).sum())
 }
