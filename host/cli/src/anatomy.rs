@@ -17,6 +17,9 @@ const BERT: [&str; 6] = ["attn_q", "attn_k", "attn_v", "attn_output", "ffn_up", 
 /// Embeddings in the order of the script.
 const EMBEDDINGS: [&str; 3] = ["token_embd", "position_embd", "token_types"];
 
+/// Longest script that is looked at: far above any real one, so that a hostile image takes no time.
+const LONGEST_SCRIPT: usize = 16_384;
+
 /// A piece of memory.
 #[derive(Debug, Clone)]
 pub struct Part {
@@ -118,7 +121,7 @@ impl<'i> Walk<'i> {
     fn script(&mut self) {
         let (memory, header) = (self.image.memory(), &self.image.header);
         let mut script = Vec::new();
-        for address in (header.code..header.data).step_by(INSTRUCTION_LEN as usize) {
+        for address in (header.code..header.data).step_by(INSTRUCTION_LEN as usize).take(LONGEST_SCRIPT) {
             let mut bytes = [0; INSTRUCTION_LEN as usize];
             match memory.read(address, &mut bytes).ok().and_then(|()| Instruction::decode(&bytes)) {
                 Some(instruction) => script.push(instruction),
@@ -257,7 +260,7 @@ impl<'i> Walk<'i> {
             _ => format!("blk.{layer}.{name}.bias"),
         };
         match self.anatomy.parts.iter_mut().find(|part| part.name == name) {
-            Some(part) => part.bytes += bytes,
+            Some(part) => part.bytes = part.bytes.saturating_add(bytes),
             None => self.add(name, address, bytes),
         }
     }
@@ -266,8 +269,8 @@ impl<'i> Walk<'i> {
         let (address, _) = self.row(i.x);
         let memory = self.image.memory();
         let mut words = [0; 6];
-        for (at, word) in (address..).step_by(4).zip(&mut words) {
-            *word = memory.read_u32(at).unwrap_or(0);
+        for (number, word) in (0..).zip(&mut words) {
+            *word = memory.read_u32(address.wrapping_add(4 * number)).unwrap_or(0);
         }
         let [keys, values, heads, kv_heads, width, format] = words;
         let layer = self.anatomy.parts.iter().filter(|part| part.name.starts_with("attention block")).count();
@@ -300,13 +303,49 @@ impl<'i> Walk<'i> {
         let used = self.anatomy.parts.iter().map(|part| (u64::from(part.address), part.bytes));
         for (start, bytes) in used.chain([(end, 0)]).filter(|(start, _)| *start >= u64::from(header.scratch)) {
             // Buffers are padded to 256 bytes: smaller gaps are padding.
-            if start >= at + u64::from(HEADER_LEN) {
-                gaps.push(Part { name: "activations".to_owned(), address: at as u32, bytes: start - at, matrix: None });
+            if let Some(bytes) = start.checked_sub(at).filter(|&gap| gap >= u64::from(HEADER_LEN)) {
+                gaps.push(Part { name: "activations".to_owned(), address: at as u32, bytes, matrix: None });
             }
             at = at.max(start.saturating_add(bytes));
         }
         self.anatomy.parts.extend(gaps);
         self.anatomy.parts.sort_by_key(|part| part.address);
         self.anatomy
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::tiny::Tiny;
+    use std::path::Path;
+
+    /// Numbers that are as good as random.
+    fn next(seed: &mut u32) -> usize {
+        *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (*seed >> 8) as usize
+    }
+
+    #[test]
+    fn damaged_images_are_described_or_refused_and_never_panic() {
+        let mut seed = 1;
+        for model in [Tiny::llama(), Tiny::gpt2(), Tiny::bert()] {
+            let whole = model.image(&ssnail_convert::Options::default()).unwrap();
+            // Header, script and tokenizer tables are where damage could do harm.
+            let room = whole.len().min(8192);
+            for _ in 0..3000 {
+                let mut image = whole.clone();
+                for _ in 0..1 + next(&mut seed) % 4 {
+                    let at = next(&mut seed) % room;
+                    image[at] = [0, 1, 0x7f, 0x80, 0xff, next(&mut seed) as u8][next(&mut seed) % 6];
+                }
+                if let Ok(file) = ImageFile::check(image, Path::new("m")) {
+                    let anatomy = read(&file);
+                    assert!(anatomy.parts.windows(2).all(|pair| pair[0].address <= pair[1].address));
+                    drop(crate::commands::info::describe(&file));
+                }
+            }
+        }
     }
 }

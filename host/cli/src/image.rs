@@ -35,9 +35,9 @@ pub struct MachineArgs {
     /// Rules of the arithmetic
     #[arg(long, value_enum, default_value = "float", value_name = "RULES")]
     numerics: Numerics,
-    /// Threads that multiply
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: u16,
+    /// Threads that multiply [default: one per processor, at most 4]; the results are the same with any number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
     /// Instructions that one run may take
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_instructions: u64,
@@ -51,11 +51,17 @@ impl MachineArgs {
     pub fn options(&self) -> Options {
         Options {
             numerics: self.numerics.into(),
-            threads: usize::from(self.threads),
+            threads: self.threads.map_or_else(processors, usize::from),
             max_instructions: self.max_instructions,
             plain: self.plain,
         }
     }
+}
+
+/// Threads that are worth having: more than a few only wait for the memory.
+fn processors() -> usize {
+    const WORTH_HAVING: usize = 4;
+    std::thread::available_parallelism().map_or(1, |count| count.get().min(WORTH_HAVING))
 }
 
 /// An image file in memory, not loaded into a machine.

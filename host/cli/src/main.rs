@@ -17,6 +17,10 @@ mod sampling;
 mod stream;
 mod vocabulary;
 
+#[cfg(test)]
+#[path = "../../convert/tests/common/mod.rs"]
+mod tiny;
+
 use clap::Parser;
 use std::process::ExitCode;
 

@@ -236,7 +236,8 @@ fn keep(search: &Search, found: Found) -> std::result::Result<Found, String> {
         Some(_) => {}
     }
     if found.fits.iter().all(Option::is_none) {
-        return Err("does not fit 72 MB".to_owned());
+        let known = found.parameters.is_some();
+        return Err(if known { "does not fit 72 MB" } else { "its size is unknown" }.to_owned());
     }
     Ok(found)
 }

@@ -119,6 +119,27 @@ fn several_queries_show_each_repository_once() {
 }
 
 #[test]
+fn a_file_without_size_and_tag_is_measured_or_left_out_as_unknown() {
+    let file = tiny_llama(50);
+    let server = Server::start(move |request| match request.path.as_str() {
+        path if path.starts_with("/api/models?") => Answer::json(r#"[{"id":"o/llama"}]"#),
+        path if path.starts_with("/api/models/") => Answer::json(r#"[{"path":"m.gguf"}]"#),
+        _ => Answer::file(file.clone(), "v"),
+    });
+    let client = client(server.address());
+    let found = run(&client, &Search { exact: true, ..words(&["x"]) }).unwrap();
+    assert!(found[0].measured && found[0].fits[0] == Some(Format::Q8_0));
+    let left = Mutex::new(String::new());
+    let found = find(&client, &words(&["x"]), &|progress| {
+        if let Progress::Left { why, .. } = progress {
+            *left.lock().unwrap() = (*why).to_owned();
+        }
+    });
+    assert!(found.unwrap().is_empty());
+    assert_eq!(left.into_inner().unwrap(), "its size is unknown");
+}
+
+#[test]
 fn a_search_that_fails_ends_everything() {
     let server = Server::start(|_| Answer::status(400));
     assert!(matches!(run(&client(server.address()), &words(&["x"])), Err(HubError::Status { .. })));

@@ -4,9 +4,11 @@ mod gguf;
 mod image;
 
 use crate::exit::Outcome;
+use crate::image::ImageFile;
 use crate::model::Model;
 use crate::out;
 use anyhow::Result;
+use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -32,10 +34,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Outcome> {
     let (text, object) = match Model::open(&args.file)? {
         Model::Gguf(file) => (gguf::text(&file), gguf::json(&file)),
-        Model::Image(image) => {
-            let anatomy = crate::anatomy::read(&image);
-            (image::text(&image, &anatomy), image::json(&image, &anatomy))
-        }
+        Model::Image(image) => describe(&image),
     };
     if args.json {
         writeln!(out::stdout(), "{object:#}")?;
@@ -43,6 +42,12 @@ pub fn run(args: &Args) -> Result<Outcome> {
         write!(out::stdout(), "{text}")?;
     }
     Ok(Outcome::Done)
+}
+
+/// An image for people and for programs.
+pub fn describe(image: &ImageFile) -> (String, Value) {
+    let anatomy = crate::anatomy::read(image);
+    (image::text(image, &anatomy), image::json(image, &anatomy))
 }
 
 /// Binary megabytes.
