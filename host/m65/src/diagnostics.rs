@@ -19,6 +19,10 @@ pub enum Report {
     TrapFiller,
     /// A trap that nothing handles.
     UnknownTrap,
+    /// A disk function was called while `$D000` did not show I/O; it failed.
+    TrapWithoutIo,
+    /// A directory was read with interrupts on; it failed.
+    TrapWithInterrupts,
     /// Something that machines do differently.
     Hazard(Hazard),
     /// The load port was written while it had no room; the byte was lost.
@@ -39,6 +43,8 @@ impl Report {
             Self::TrapFiller => "byte after the hypervisor trap is not CLV",
             Self::UnknownTrap => "unknown hypervisor trap",
             Self::Hazard(Hazard::Break) => "BRK executed",
+            Self::TrapWithoutIo => "disk trap while I/O is not visible",
+            Self::TrapWithInterrupts => "directory trap while interrupts are on",
             Self::Hazard(Hazard::FlatQCrossesBank) => "flat Q access across a 64 KB boundary",
             Self::Hazard(Hazard::FlatQThenIndirectZ) => "(bp),Z directly after a flat Q load",
             Self::Hazard(Hazard::PointerAtPageEnd) => "pointer at the last byte of the base page",

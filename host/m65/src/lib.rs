@@ -13,6 +13,7 @@ pub mod cpu;
 pub mod diagnostics;
 pub mod expansion;
 pub mod font;
+pub mod hdos;
 pub mod hypervisor;
 pub mod io;
 pub mod keys;
@@ -22,6 +23,7 @@ pub mod prg;
 pub mod scenario;
 pub mod screen;
 
+pub use hdos::Hdos;
 pub use machine::{Machine, Stop};
 pub use model::Model;
 pub use scenario::{Outcome, Scenario};

@@ -39,7 +39,7 @@ impl Board {
             IO..IO_END => self.read_io(Personality::of_address(address), address as u16 & 0xfff),
             DISK_BUFFERS..DISK_BUFFERS_END => {
                 self.advance(WAIT_IO);
-                self.storage.read_buffer(address as u16 & 0xfff)
+                self.storage.read_buffer(address as u16 & 0xfff, self.cycles)
             }
             I2C..I2C_END => self.read_i2c(address),
             EXPANSION..EXPANSION_END => match self.expansion.read(address, self.cycles) {
@@ -94,7 +94,7 @@ impl Board {
                 self.write_io(Personality::of_address(address), address as u16 & 0xfff, value);
             }
             DISK_BUFFERS..DISK_BUFFERS_END => {
-                self.storage.write_buffer(address as u16 & 0xfff, value);
+                self.storage.write_buffer(address as u16 & 0xfff, value, self.cycles);
             }
             I2C..I2C_END => {
                 let known = self.write_accelerator(address, value) || self.i2c.write(address - I2C, value, self.cycles);

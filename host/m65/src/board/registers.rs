@@ -25,7 +25,7 @@ impl Board {
             0x0 if personality == Personality::C64 => self.read_vic(low & 0x3f),
             0x0 => match low {
                 0x00..=0x7f => self.read_vic(low),
-                0x80..=0x9f => self.storage.read_floppy(low & 0x1f),
+                0x80..=0x9f => self.storage.read_floppy(low & 0x1f, cycles),
                 _ => 0xff,
             },
             0x1..=0x3 if personality == Personality::C64 => self.read_vic(low & 0x3f),
@@ -42,7 +42,7 @@ impl Board {
             }
             0xc => self.cia[0].read(low, cycles),
             0xd => self.cia[1].read(low, cycles),
-            0xe | 0xf if self.storage.mapped => self.storage.read_buffer(offset - 0xe00),
+            0xe | 0xf if self.storage.mapped => self.storage.read_buffer(offset - 0xe00, cycles),
             _ => 0xff,
         }
     }
@@ -56,7 +56,7 @@ impl Board {
             0x0 if personality == Personality::C64 => self.write_vic(low & 0x3f, value),
             0x0 => match low {
                 0x00..=0x7f => self.write_vic(low, value),
-                0x80..=0x9f => self.storage.write_floppy(low & 0x1f, value),
+                0x80..=0x9f => self.storage.write_floppy(low & 0x1f, value, cycles),
                 _ => {}
             },
             0x1..=0x3 if personality == Personality::C64 => self.write_vic(low & 0x3f, value),
@@ -76,7 +76,7 @@ impl Board {
                 }
                 self.attention();
             }
-            0xe | 0xf if self.storage.mapped => self.storage.write_buffer(offset - 0xe00, value),
+            0xe | 0xf if self.storage.mapped => self.storage.write_buffer(offset - 0xe00, value, cycles),
             _ => {}
         }
     }
@@ -121,7 +121,7 @@ impl Board {
             // Bit 5 would claim real hardware.
             0x0f => 0x00,
             0x29 => self.model.id(),
-            0x80..=0x93 => self.storage.read(low),
+            0x80..=0x93 | 0xa1 | 0xda | 0xdb => self.storage.read(low, self.cycles),
             _ => 0xff,
         }
     }
@@ -135,7 +135,7 @@ impl Board {
                 self.trap = Some(low - 0x40);
                 self.attention();
             }
-            0x80..=0x93 => self.storage.write(low, value),
+            0x80..=0x93 => self.storage.write(low, value, self.cycles),
             0xcf => {
                 if value == 0x42 {
                     self.ended = Some(Ended::Exit(self.exit_code));

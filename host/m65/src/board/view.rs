@@ -66,6 +66,16 @@ impl Board {
         }
     }
 
+    /// Whether `$D000` shows I/O, as the hypervisor needs it.
+    pub(crate) fn io_visible(&self) -> bool {
+        self.mapping.translate(0xd000).is_none() && self.block(0xd) == Block::Io
+    }
+
+    /// Ends CRAM2K, which covers `$DE00`, as the hypervisor does when it maps the sector buffer.
+    pub(crate) fn uncover_sector_buffer(&mut self) {
+        self.memory_control &= !1;
+    }
+
     /// The port's pins: outputs as latched, inputs pulled up as on the C64.
     fn port_lines(&self) -> u8 {
         let [direction, data] = self.port;

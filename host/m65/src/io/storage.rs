@@ -1,19 +1,49 @@
-//! Sector buffers and the registers around them.
+//! Sector buffers, and what the two controllers in front of the card share.
 //!
-//! The floppy controller (`$D080`) and the SD controller (`$D680`) share the area at $FFD6000: in
-//! user mode all of it shows one 512-byte buffer, chosen by `$D689` bit 7.
+//! The floppy controller (`$D080`, [`super::f011`]) and the SD controller (`$D680`, [`super::sd`])
+//! share the area at $FFD6000: in user mode all of it shows one 512-byte buffer, chosen by `$D689`
+//! bit 7. They also share the state machine that moves sectors, so only one transfer is under way.
 
-/// Bytes of a sector.
-pub const SECTOR: usize = 512;
+use super::card::{Card, CardError};
+use super::f011::Floppy;
+use super::sd::Sd;
 
-/// `$D680` status: the buffer is mapped at `$DE00`.
-const STATUS_MAPPED: u8 = 0x08;
-/// `$D680` status: error and state machine error.
-const STATUS_ERROR: u8 = 0x60;
+pub use ssnail_disk::block::SECTOR;
 
-/// State of both controllers. Without a card every command fails.
+/// Cycles after which the hypervisor gives a silent card up: its counter of $0D0000 polls.
+pub(crate) const TIMEOUT_CYCLES: u64 = 17_000_000;
+
+/// A transfer under way.
 #[derive(Clone, Debug)]
+pub(super) struct Transfer {
+    /// When it ends; never, when the card does not answer.
+    pub until: u64,
+    pub end: End,
+}
+
+/// What happens at its end.
+#[derive(Clone, Debug)]
+pub(super) enum End {
+    /// The SD buffer gets this content.
+    SdBuffer(Box<[u8; SECTOR]>),
+    /// The floppy buffer gets this content.
+    FloppyBuffer(Box<[u8; SECTOR]>),
+    /// A sector of a mounted image has been written.
+    FloppyWritten,
+    /// A head has moved or a motor started.
+    FloppyIdle,
+    /// The floppy controller did not find its sector.
+    FloppyError,
+    /// Nothing: a sector has been written.
+    Written,
+    /// The card reported an error.
+    Error,
+}
+
+/// State of both controllers, and the card.
 pub struct Storage {
+    /// The card in the internal slot; the external one is empty.
+    pub card: Option<Card>,
     /// Buffer of the SD controller.
     pub sd_buffer: [u8; SECTOR],
     /// Buffer of the floppy controller.
@@ -22,73 +52,113 @@ pub struct Storage {
     pub sd_selected: bool,
     /// The buffer is mapped at `$DE00` (unmapped by every trap).
     pub mapped: bool,
-    status: u8,
-    sector: [u8; 4],
+    /// Floppy controller and mounted images.
+    pub floppy: Floppy,
+    pub(super) sd: Sd,
+    pub(super) transfer: Option<Transfer>,
 }
 
 impl Default for Storage {
     fn default() -> Self {
         Self {
+            card: None,
             sd_buffer: [0; SECTOR],
             floppy_buffer: [0; SECTOR],
             sd_selected: false,
             mapped: false,
-            status: 0,
-            sector: [0; 4],
+            floppy: Floppy::default(),
+            sd: Sd::default(),
+            transfer: None,
         }
     }
 }
 
 impl Storage {
+    /// Ends the transfer if it is time.
+    #[inline]
+    pub(super) fn sync(&mut self, cycles: u64) {
+        if self.transfer.as_ref().is_some_and(|t| t.until <= cycles) {
+            self.finish();
+        }
+    }
+
+    #[cold]
+    fn finish(&mut self) {
+        let Some(transfer) = self.transfer.take() else {
+            return;
+        };
+        match transfer.end {
+            End::SdBuffer(data) => self.sd_buffer = *data,
+            End::FloppyBuffer(data) => {
+                self.floppy_buffer = *data;
+                self.floppy.read_done();
+            }
+            End::FloppyWritten => self.floppy.write_done(),
+            End::FloppyError => self.floppy.not_found(),
+            End::FloppyIdle | End::Written => {}
+            End::Error => self.sd.fail(),
+        }
+    }
+
+    /// Starts a transfer of one sector that takes the card's time.
+    pub(super) fn start(&mut self, result: Result<End, CardError>, error: End, cycles: u64) {
+        let time = self.card.as_ref().map_or(super::card::SECTOR_CYCLES, |c| c.sector_cycles);
+        let (until, end) = match result {
+            Ok(end) => (cycles + u64::from(time), end),
+            Err(CardError::Failed) => (cycles + u64::from(time), error),
+            Err(CardError::Silent) => (u64::MAX, error),
+        };
+        self.transfer = Some(Transfer { until, end });
+    }
+
+    /// Reads a sector of the card at once; the caller accounts for the time.
+    pub(super) fn card_read(&mut self, lba: u32, buffer: &mut [u8; SECTOR]) -> Result<(), CardError> {
+        self.card.as_mut().ok_or(CardError::Silent)?.read_sector(lba, buffer)
+    }
+
+    /// Writes a sector of the card at once.
+    pub(super) fn card_write(&mut self, lba: u32, buffer: &[u8; SECTOR]) -> Result<(), CardError> {
+        self.card.as_mut().ok_or(CardError::Silent)?.write_sector(lba, buffer)
+    }
+
+    /// What the hypervisor does to read a sector: waits for what is under way, reads into the SD
+    /// buffer, waits for that. Returns the cycles it takes.
+    pub(crate) fn hypervisor_read(&mut self, lba: u32, cycles: u64) -> (u64, Result<(), CardError>) {
+        let mut time = 0;
+        if let Some(transfer) = &self.transfer {
+            // A card that hangs is reset in the end.
+            time = transfer.until.saturating_sub(cycles).min(TIMEOUT_CYCLES);
+            self.finish();
+        }
+        self.sd.sector = lba;
+        let mut buffer = self.sd_buffer;
+        let result = self.card_read(lba, &mut buffer);
+        time += match result {
+            Err(CardError::Silent) => TIMEOUT_CYCLES,
+            _ => u64::from(self.card.as_ref().map_or(0, |c| c.sector_cycles)),
+        };
+        self.sd_buffer = buffer;
+        (time, result)
+    }
+
+    /// Sector that was transferred last.
+    pub(crate) fn sd_sector(&self) -> u32 {
+        self.sd.sector
+    }
+
     fn visible(&mut self) -> &mut [u8; SECTOR] {
         if self.sd_selected { &mut self.sd_buffer } else { &mut self.floppy_buffer }
     }
 
     /// Reads the buffer area; `offset` within 4 KB.
-    pub fn read_buffer(&mut self, offset: u16) -> u8 {
+    pub fn read_buffer(&mut self, offset: u16, cycles: u64) -> u8 {
+        self.sync(cycles);
         self.visible()[usize::from(offset) % SECTOR]
     }
 
     /// Writes the buffer area.
-    pub fn write_buffer(&mut self, offset: u16, value: u8) {
+    pub fn write_buffer(&mut self, offset: u16, value: u8, cycles: u64) {
+        self.sync(cycles);
         self.visible()[usize::from(offset) % SECTOR] = value;
     }
-
-    /// Reads `$D600 + register`, `$80..=$93`.
-    pub fn read(&mut self, register: u8) -> u8 {
-        match register {
-            0x80 => self.status | if self.mapped { STATUS_MAPPED } else { 0 },
-            0x81..=0x84 => self.sector[usize::from(register - 0x81)],
-            0x89 => u8::from(self.sd_selected) << 7,
-            _ => 0,
-        }
-    }
-
-    /// Writes `$D600 + register`, `$80..=$93`.
-    pub fn write(&mut self, register: u8, value: u8) {
-        match register {
-            0x80 => self.command(value),
-            0x81..=0x84 => self.sector[usize::from(register - 0x81)] = value,
-            0x89 => self.sd_selected = value & 0x80 != 0,
-            _ => {}
-        }
-    }
-
-    fn command(&mut self, command: u8) {
-        match command {
-            0x81 => self.mapped = true,
-            0x82 => self.mapped = false,
-            0x10 | 0x11 | 0x44 => self.status &= !STATUS_ERROR,
-            0x02..=0x06 => self.status |= STATUS_ERROR,
-            _ => {}
-        }
-    }
-
-    /// Reads `$D080 + register` of the floppy controller.
-    pub fn read_floppy(&mut self, _register: u8) -> u8 {
-        0
-    }
-
-    /// Writes `$D080 + register` of the floppy controller.
-    pub fn write_floppy(&mut self, _register: u8, _value: u8) {}
 }
