@@ -9,6 +9,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 pub mod board;
+pub mod boot;
 pub mod cpu;
 pub mod diagnostics;
 pub mod expansion;

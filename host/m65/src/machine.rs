@@ -62,6 +62,12 @@ impl Machine {
         self.hypervisor = Some(handler);
     }
 
+    /// Puts a card into the slot and HDOS in front of it, as it is after booting.
+    pub fn insert_card(&mut self, card: crate::io::card::Card, options: crate::hdos::Options) {
+        self.board.storage.card = Some(card);
+        self.set_hypervisor(Box::new(crate::Hdos::new(options)));
+    }
+
     /// Calls `trace` before every instruction; makes the machine slow.
     pub fn set_trace(&mut self, trace: impl FnMut(&Cpu, &Board) + 'static) {
         self.trace = Some(Box::new(trace));

@@ -45,7 +45,7 @@ pub fn load(board: &mut Board, file: &[u8]) -> Result<u16, PrgError> {
 }
 
 /// The operand of the first SYS statement; `data` begins at [`BASIC_START`].
-fn find_sys(data: &[u8]) -> Option<u16> {
+pub(crate) fn find_sys(data: &[u8]) -> Option<u16> {
     let mut at = 0usize;
     loop {
         let link = u16::from_le_bytes([*data.get(at)?, *data.get(at + 1)?]);

@@ -1,16 +1,16 @@
 //! `ssnail m65`: a MEGA65 that runs a program, headless or in the terminal.
 
+mod card;
 mod dump;
 mod interactive;
 mod script;
 mod trace;
 
-use crate::exit::{Outcome, Refuse, refused};
+use crate::exit::{Outcome, Refuse};
 use crate::{files, out};
 use anyhow::{Context, Result};
 use dump::Dump;
 use script::Action;
-use ssnail_disk::d81::{D81, FileType};
 use ssnail_disk::spec::is_d81;
 use ssnail_m65::expansion::Defect;
 use ssnail_m65::{Machine, Model, Outcome as Wait, Scenario, Stop};
@@ -33,7 +33,7 @@ const STILL: u64 = 100;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// PRG file, or D81 disk whose first program is run
+    /// PRG file, or D81 disk: the program that its AUTOBOOT.C65 runs, else its first; the disk is in drive 0
     file: PathBuf,
     /// Board: R3, R4, R5, R6 or Nexys4DDR
     #[arg(long, default_value = "R3")]
@@ -62,6 +62,8 @@ pub struct Args {
     /// Put a file into memory first (hexadecimal address as for --dump)
     #[arg(long, value_name = "ADDR:FILE")]
     preload: Vec<dump::Preload>,
+    #[command(flatten)]
+    card: card::CardArgs,
     /// Leave the accelerator out
     #[arg(long)]
     no_accelerator: bool,
@@ -129,24 +131,18 @@ fn machine(args: &Args) -> Result<Machine> {
         accelerator.defect = defect;
     }
     accelerator.bandwidth = (args.bandwidth > 0.0).then_some((args.bandwidth * 1e6) as u64);
+    args.card.apply(&mut machine)?;
     let file = files::read(&args.file)?;
-    let program = if is_d81(&args.file) { first_program(&file)? } else { file };
-    machine.load_prg(&program).refuse().with_context(|| args.file.display().to_string())?;
+    let place = || args.file.display().to_string();
+    if is_d81(&args.file) {
+        machine.boot_disk(&file).refuse().with_context(place)?;
+    } else {
+        machine.load_prg(&file).refuse().with_context(place)?;
+    }
     if args.trace {
         machine.set_trace(trace::print);
     }
     Ok(machine)
-}
-
-/// The first program on a disk, as RUN "*" loads it.
-fn first_program(image: &[u8]) -> Result<Vec<u8>> {
-    let disk = D81::from_bytes(image).refuse()?;
-    let entries = disk.entries();
-    let entry = entries
-        .iter()
-        .find(|e| e.kind == FileType::Prg && !e.is_divider())
-        .ok_or_else(|| refused("there is no program on this disk"))?;
-    disk.read(entry).refuse()
 }
 
 fn drive(args: &Args, scenario: &mut Scenario) -> Result<Outcome> {
