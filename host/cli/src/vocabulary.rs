@@ -1,6 +1,6 @@
 //! The vocabulary of an image: from text to ids and back, by the tables that the MEGA65 uses as well.
 
-use crate::exit::Refuse;
+use crate::exit::{Refuse, refused};
 use anyhow::Result;
 use ssnail_shared::header::Header;
 use ssnail_shared::mem::ReadMemory;
@@ -10,6 +10,23 @@ use ssnail_shared::tokenizer::{Encoded, Error, Place, Rules, Tables, WORDS_PER_B
 const ROOM: usize = 16;
 /// Folding makes at most this many bytes of one.
 const GROWTH: usize = 4;
+
+/// The bytes of the tokens of a vocabulary, one after the other.
+#[derive(Debug, Default)]
+pub struct Pieces {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Pieces {
+    /// Bytes of a token; none for control tokens and ids without a token.
+    pub fn get(&self, id: u32) -> &[u8] {
+        let id = id as usize;
+        let start = id.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
+        let range = start.zip(self.ends.get(id).copied());
+        range.and_then(|(start, end)| self.bytes.get(start..end)).unwrap_or_default()
+    }
+}
 
 /// The tables of an image that lies in `memory`.
 pub struct Vocabulary<'m, M> {
@@ -50,6 +67,26 @@ impl<'m, M: ReadMemory> Vocabulary<'m, M> {
             Ok(()) | Err(Error::NoSuchToken { .. }) => Ok(bytes),
             Err(error) => Err(error).refuse(),
         }
+    }
+
+    /// The bytes of every token, read once.
+    ///
+    /// # Errors
+    /// A refusal where a table is damaged, or its pieces overlap (a small file could fill any memory that way).
+    pub fn pieces(&self, header: &Header) -> Result<Pieces> {
+        let mut pieces = Pieces::default();
+        for id in 0..header.n_vocab {
+            let piece = self.piece(id)?;
+            pieces.bytes.extend_from_slice(&piece);
+            if pieces.bytes.len() > header.payload_len as usize {
+                return Err(refused(format_args!(
+                    "vocabulary table at ${:07X}: its pieces overlap at token {id}; the image is damaged, convert it again",
+                    header.vocab
+                )));
+            }
+            pieces.ends.push(pieces.bytes.len());
+        }
+        Ok(pieces)
     }
 
     /// Text of some tokens; bytes that are no characters become U+FFFD.

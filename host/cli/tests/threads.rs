@@ -500,6 +500,20 @@ fn weakness_13_damaged_images_are_refused_by_field() {
 }
 
 #[test]
+fn weakness_13_a_vocabulary_whose_pieces_overlap_cannot_fill_the_memory() {
+    let test = Test::new().image("m", &Tiny::llama().file(), &[]);
+    let at = offset(address(&test, "vocabulary"));
+    let mut image = fs::read(test.path("m.ssnail")).unwrap();
+    // Every other piece is the whole table: few tokens here, but the sum of all grows with their square.
+    let table: Vec<u8> = (0..=VOCAB).flat_map(|id| if id % 2 == 0 { [0; 4] } else { [200, 0, 0, 0] }).collect();
+    let end = image[at + 4 * VOCAB as usize..][..4].to_vec();
+    image[at..at + table.len()].copy_from_slice(&table);
+    image[at + 4 * VOCAB as usize..][..4].copy_from_slice(&end);
+    let ran = Test::new().file("m.ssnail", image).args(["run", "m.ssnail", "--tokens", "1", "-n", "1"]).status(1).run();
+    assert!(ran.stderr().contains("vocabulary"), "{}", ran.stderr());
+}
+
+#[test]
 fn weakness_14_tokens_that_do_not_exist_are_refused() {
     let test = Test::new().image("m", &Tiny::llama().file(), &[]);
     test.args(["run", "m.ssnail", "--tokens", "1,40"]).status(1).stderr_contains("token 40").run();

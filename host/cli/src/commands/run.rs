@@ -5,7 +5,7 @@ use crate::files::Output;
 use crate::image::{self, MachineArgs};
 use crate::sampling::SamplingArgs;
 use crate::stream::TextStream;
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{Pieces, Vocabulary};
 use crate::{files, out};
 use anyhow::{Context, Result, bail};
 use serde_json::json;
@@ -176,7 +176,7 @@ impl Files {
 struct Watching<'a> {
     files: &'a mut Files,
     chooser: Option<Chooser>,
-    stream: Option<(TextStream, Vec<Vec<u8>>)>,
+    stream: Option<(TextStream, Pieces)>,
     error: Option<anyhow::Error>,
 }
 
@@ -199,8 +199,7 @@ impl<'a> Watching<'a> {
 impl Watch for Watching<'_> {
     fn token(&mut self, token: u32) -> bool {
         if let Some((stream, pieces)) = &mut self.stream {
-            let piece = pieces.get(token as usize).map_or(&[][..], Vec::as_slice);
-            let result = stream.push(piece).map_err(anyhow::Error::from);
+            let result = stream.push(pieces.get(token)).map_err(anyhow::Error::from);
             self.keep(result);
         }
         self.error.is_none()
@@ -293,16 +292,15 @@ fn decode(
 }
 
 /// Prints the prompt; gives back the stream and the bytes of every token.
-fn begin_text(accelerator: &Accelerator, prompt: &Prompt) -> Result<(TextStream, Vec<Vec<u8>>)> {
+fn begin_text(accelerator: &Accelerator, prompt: &Prompt) -> Result<(TextStream, Pieces)> {
     let vocabulary = Vocabulary::open(accelerator.machine().memory(), accelerator.header())?;
-    let pieces: Vec<Vec<u8>> =
-        (0..accelerator.header().n_vocab).map(|id| vocabulary.piece(id)).collect::<Result<_>>()?;
+    let pieces = vocabulary.pieces(accelerator.header())?;
     let mut stream = TextStream::new(false);
     match &prompt.text {
         Some(text) => stream.push(text.as_bytes())?,
         None => {
             for &id in &prompt.ids {
-                stream.push(pieces.get(id as usize).map_or(&[][..], Vec::as_slice))?;
+                stream.push(pieces.get(id))?;
             }
         }
     }

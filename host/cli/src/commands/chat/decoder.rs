@@ -2,7 +2,7 @@
 
 use crate::exit::refused;
 use crate::stream::TextStream;
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{Pieces, Vocabulary};
 use crate::{interrupt, out};
 use anyhow::Result;
 use ssnail_machine::Accelerator;
@@ -31,7 +31,7 @@ pub struct Conversation<'r> {
     pub ascii: bool,
     /// Start of the random numbers.
     pub seed: u32,
-    pieces: Vec<Vec<u8>>,
+    pieces: Pieces,
     tokens: u64,
     room: Vec<Candidate>,
 }
@@ -44,7 +44,7 @@ impl<'r> Conversation<'r> {
     pub fn new(accelerator: Accelerator, settings: Settings, seed: u32, room: &'r mut [Candidate]) -> Result<Self> {
         let header = accelerator.header();
         let vocabulary = Vocabulary::open(accelerator.machine().memory(), header)?;
-        let pieces = (0..header.n_vocab).map(|id| vocabulary.piece(id)).collect::<Result<_>>()?;
+        let pieces = vocabulary.pieces(header)?;
         let own = vec![Candidate::default(); room.len()];
         let session = Session::new(header, settings, seed, room);
         Ok(Self { accelerator, session, n: 0, show_eos: false, ascii: false, seed, pieces, tokens: 0, room: own })
@@ -112,7 +112,7 @@ impl<'r> Conversation<'r> {
                     if self.show_eos {
                         self.show_end(stream)?;
                     }
-                    stream.push(self.pieces.get(token as usize).map_or(&[][..], Vec::as_slice))?;
+                    stream.push(self.pieces.get(token))?;
                 }
                 Ok(Event::Done(reason)) => return Ok(reason),
                 Ok(Event::Working | Event::Prompt { .. }) => {}
