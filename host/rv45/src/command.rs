@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 /// Usage, for help texts.
 pub const USAGE: &str =
-    "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..] [--asm FILE] [--abort-on-panic] [--compress] [--checks]
+    "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..] [--asm FILE] [--abort-on-panic] [--smallest] [--compress] [--checks]
   ELF      linked for riscv32im with --emit-relocs and rv45.ld (see toolchain.sh)
   --map    symbols with address, size and cycles of their straight path
   --list   RISC-V instructions and 45GS02 code side by side
   --hot    functions (by part of their name) kept fast; --cold: kept small
   --asm    hand-written routines, each beginning with `.func NAME`
   --abort-on-panic  panics stop in rv_panic without the panic handler and its messages
+  --smallest  all but hot functions in the smallest form, several times slower
   --checks  stack overflow ends in rv_overflow";
 
 /// Why the command failed.
@@ -55,6 +56,7 @@ pub fn run(args: impl IntoIterator<Item = String>) -> Result<String, CommandErro
             "--abort-on-panic" => options.abort_on_panic = true,
             "--compress" => options.compress = true,
             "--checks" => options.checks = true,
+            "--smallest" => options.smallest = true,
             "--asm" => {
                 let path = PathBuf::from(value()?);
                 let text = std::fs::read_to_string(&path).map_err(|error| CommandError::File { path, error })?;

@@ -48,6 +48,8 @@ pub struct Options {
     pub overlay_files: bool,
     /// End of the code in main memory; what does not fit goes to $E000 up.
     pub main_end: u16,
+    /// Everything but hot functions in the smallest form, several times slower.
+    pub smallest: bool,
     /// Share repeated sequences.
     pub outline: bool,
     /// Functions (by part of their name) that are kept fast whatever their section says.
@@ -73,6 +75,7 @@ impl Default for Options {
             compress: false,
             overlay_files: false,
             main_end: MAIN_END,
+            smallest: false,
             outline: true,
             hot: Vec::new(),
             cold: Vec::new(),
@@ -366,7 +369,12 @@ fn translate(
         } else if listed(&options.cold, &function.name) {
             function.placement = Placement::Cold;
         }
-        let style = if function.placement == Placement::Hot { Style::Speed } else { Style::Size };
+        let style = match function.placement {
+            Placement::Hot => Style::Speed,
+            Placement::Cold => Style::Tiny,
+            _ if options.smallest => Style::Tiny,
+            _ => Style::Size,
+        };
         let out = lower::function(&mut function, style, (options.peepholes, options.checks), callees, symbols, pool);
         if let Some(&(mnemonic, mode)) = out.invalid.first() {
             return Err(LinkError::Encoding { function: function.name, mnemonic, mode });
@@ -387,7 +395,10 @@ fn share(pieces: &mut [Piece], options: &Options, symbols: &mut Symbols) -> Vec<
     if !options.outline {
         return Vec::new();
     }
-    let limits = outline::Limits { bytes: 8, saving: 4 };
+    let limits = match options.smallest {
+        true => outline::Limits { bytes: 4, saving: 2 },
+        false => outline::Limits { bytes: 8, saving: 4 },
+    };
     let eligible = |piece: &Piece| piece.placement != Placement::Hot;
     outline::outline(pieces, &eligible, limits, symbols)
 }

@@ -9,6 +9,7 @@ mod control;
 mod leading;
 mod memory;
 mod shift;
+mod threaded;
 
 pub use context::{Context, Mode as Style};
 
@@ -165,8 +166,16 @@ fn end_of_block(cx: &mut Context<'_>, op: &Ir, following: Option<&Line>) {
     }
 }
 
-/// Emits one operation.
+/// Emits one operation in the context's style.
 pub fn operation(cx: &mut Context<'_>, op: &Ir) {
+    match cx.style {
+        Style::Tiny => threaded::operation(cx, op),
+        _ => inline(cx, op),
+    }
+}
+
+/// Emits one operation as instructions.
+fn inline(cx: &mut Context<'_>, op: &Ir) {
     match *op {
         Ir::Nop | Ir::Jump { .. } => {}
         Ir::Li { rd, value } => arith::load_constant(cx, rd, value),

@@ -29,6 +29,8 @@ enum Key {
     Inst(Inst),
     /// A conditional branch over the following instructions.
     Skip(u8, Vec<Inst>),
+    /// A call with operand bytes behind it.
+    Threaded(Inst, Vec<u8>),
 }
 
 struct Token {
@@ -169,6 +171,15 @@ fn tokenize(
                 at += 1;
                 continue;
             }
+            Item::Inst(inst) if threaded(inst, symbols) => {
+                let operands = match piece.items.get(at + 1) {
+                    Some(Item::Bytes(bytes)) => bytes.clone(),
+                    _ => Vec::new(),
+                };
+                at += 2;
+                let bytes = 3 + operands.len() as u16;
+                (Some(Key::Threaded(*inst, operands)), bytes, false)
+            }
             Item::Inst(inst) if movable(inst, symbols) => {
                 at += 1;
                 (Some(Key::Inst(*inst)), inst.len(false), inst.ends_flow())
@@ -206,6 +217,11 @@ fn tokenize(
     stream.ids.push(*barrier);
     let end = piece.items.len();
     stream.places.push((index, Token { items: (end, end), bytes: 0, ends: false }));
+}
+
+/// True for a call whose operands follow it.
+fn threaded(inst: &Inst, symbols: &Symbols) -> bool {
+    inst.describe().0 == M::JSR && inst.operand.label().is_some_and(|l| symbols.name(l).starts_with("rv_t_"))
 }
 
 /// True for instructions that may be executed one call deeper.

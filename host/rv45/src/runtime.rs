@@ -6,15 +6,18 @@ use crate::lower::cells::{self, cell};
 use crate::rv::Reg;
 use std::collections::HashMap;
 
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
     include_str!("runtime/arith.s"),
     include_str!("runtime/frame.s"),
     include_str!("runtime/machine.s"),
     include_str!("runtime/far.s"),
     include_str!("runtime/mem.s"),
     include_str!("runtime/float.s"),
+    include_str!("runtime/threaded.s"),
 ];
 
+/// Pointers of threaded code and the address where it goes on.
+pub const THREADED: u8 = 0xF0;
 /// Pointer to the end of the host log, kept in the base page.
 pub const LOG: u8 = 0xF8;
 /// The carry after the last trap.
@@ -123,6 +126,10 @@ fn constants() -> Vec<(String, i64)> {
         ("S", cell(Reg(27))),
         ("LOG", LOG),
         ("FLAG", FLAG),
+        ("P0", THREADED),
+        ("P1", THREADED + 2),
+        ("P2", THREADED + 4),
+        ("RET", THREADED + 6),
         ("OVERLAY", OVERLAY),
         ("STACK_PAGE", STACK_PAGE),
     ]

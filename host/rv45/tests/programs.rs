@@ -12,14 +12,17 @@ fn agree(name: &str, limit: u64) {
     if let Some(qemu) = common::qemu(&common::programs().unwrap().join(name)) {
         assert_eq!(qemu, expected, "{name}: qemu and the interpreter differ");
     }
+    let with = |peepholes| Options { peepholes, ..Options::default() };
     let settings = [
-        ("plain", Peepholes::NONE),
-        ("tracking", Peepholes { tracking: true, ..Peepholes::NONE }),
-        ("liveness", Peepholes { constants: false, ..Peepholes::ALL }),
-        ("all", Peepholes::ALL),
+        ("plain", Options { outline: false, ..with(Peepholes::NONE) }),
+        ("tracking", with(Peepholes { tracking: true, ..Peepholes::NONE })),
+        ("liveness", with(Peepholes { constants: false, ..Peepholes::ALL })),
+        ("all", with(Peepholes::ALL)),
+        ("smallest", Options { smallest: true, ..Options::default() }),
+        ("hot", Options { hot: vec![String::new()], ..Options::default() }),
     ];
-    for (label, peepholes) in settings {
-        let program = link(&file, &Options { peepholes, ..Options::default() }).unwrap();
+    for (label, options) in settings {
+        let program = link(&file, &options).unwrap();
         let (outcome, cycles) = common::emulate(&program, limit);
         println!("{name} {label}: {} bytes, {cycles} cycles", program.map.image);
         assert_eq!(outcome, expected, "{name} {label}");

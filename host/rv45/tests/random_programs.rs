@@ -149,6 +149,7 @@ fn random_sequences() {
         (Placement::Normal, Peepholes { constants: false, ..Peepholes::ALL }),
         (Placement::Normal, Peepholes::ALL),
         (Placement::Hot, Peepholes::ALL),
+        (Placement::Cold, Peepholes::ALL),
     ];
     for seed in 0..count {
         let mut r = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x1234);

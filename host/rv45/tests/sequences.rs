@@ -55,9 +55,13 @@ fn options(peepholes: Peepholes) -> Options {
 const ALIASES: [[u8; 3]; 5] = [[12, 10, 11], [10, 10, 11], [11, 10, 11], [12, 10, 10], [10, 10, 10]];
 
 fn check(op: Ir, eval: &dyn Fn(u32, u32) -> u32, rd: u8, a: u8, b: u8, runs: usize, random: &mut Random) {
-    for (placement, peepholes) in
-        [(Placement::Normal, Peepholes::NONE), (Placement::Hot, Peepholes::NONE), (Placement::Normal, Peepholes::ALL)]
-    {
+    let settings = [
+        (Placement::Normal, Peepholes::NONE),
+        (Placement::Hot, Peepholes::NONE),
+        (Placement::Normal, Peepholes::ALL),
+        (Placement::Cold, Peepholes::ALL),
+    ];
+    for (placement, peepholes) in settings {
         // Results past a2 are dead at a return, so everything ends up in a0..a2.
         let mut bench = Bench::new(&options(peepholes), placement, |_| vec![line(op), line(Ir::Ret)]);
         for _ in 0..runs {
@@ -197,7 +201,7 @@ fn loads_and_stores() {
     for offset in [0i32, 1, 2, 4, 100, 252, 253, 254, 255, 256, 2047, -1, -4, -2048] {
         for base in [10u8, 2] {
             for width in widths {
-                for placement in [Placement::Normal, Placement::Hot] {
+                for placement in [Placement::Normal, Placement::Hot, Placement::Cold] {
                     for rd in [11u8, 10] {
                         let op = Ir::Load { width, rd: Reg(rd), base: Reg(base), offset };
                         one_load(&mut random, placement, op, width, rd, base, offset);

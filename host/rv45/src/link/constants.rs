@@ -4,7 +4,7 @@ use super::Piece;
 use crate::asm::{Inst, Item, Label, Mnemonic as M, Mode, Operand, Symbols};
 use crate::lower::Pool;
 use crate::lower::cells::CONSTANTS;
-use crate::runtime::LOG;
+use crate::runtime::THREADED;
 use std::collections::HashMap;
 
 /// Where the constants went.
@@ -26,7 +26,7 @@ pub fn place(pieces: &mut [Piece], pool: &Pool) -> Placed {
     }
     let mut order: Vec<(usize, u32, Label)> = uses.iter().map(|(&l, &n)| (n, labels[&l], l)).collect();
     order.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    let room = usize::from((LOG - CONSTANTS) / 4);
+    let room = usize::from((THREADED - CONSTANTS) / 4);
     let cells: HashMap<Label, u8> =
         order.iter().take(room).enumerate().map(|(i, o)| (o.2, CONSTANTS + 4 * i as u8)).collect();
     for item in pieces.iter_mut().flat_map(|p| &mut p.items) {
@@ -55,7 +55,7 @@ impl Placed {
     /// The image of the base page's constants, which start-up copies; its length is `rv_table_constants_len`.
     pub fn image_items(&self, symbols: &mut Symbols) -> Vec<Item> {
         let mut bytes: Vec<u8> = self.base.iter().flat_map(|v| v.to_le_bytes()).collect();
-        bytes.resize(usize::from(LOG - CONSTANTS), 0);
+        bytes.resize(usize::from(THREADED - CONSTANTS), 0);
         vec![Item::Label(symbols.named("rv_table_constants")), Item::Bytes(bytes)]
     }
 }
@@ -64,7 +64,7 @@ impl Placed {
 pub fn copy_code(symbols: &mut Symbols, out: &mut crate::asm::Builder) {
     let table = symbols.named("rv_table_constants");
     let again = symbols.fresh();
-    out.imm(M::LDX, LOG - CONSTANTS);
+    out.imm(M::LDX, THREADED - CONSTANTS);
     out.label(again);
     out.inst(M::LDA, Mode::AbsoluteX, Operand::Addr(table, -1));
     out.inst(M::STA, Mode::BasePageX, Operand::Byte(CONSTANTS - 1));

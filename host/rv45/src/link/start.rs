@@ -2,8 +2,8 @@
 
 use super::{LOAD, Options, constants};
 use crate::asm::{Builder, Item, Label, Mnemonic as M, Symbols};
-use crate::lower::cells::{BASE, BASE_PAGE, CONSTANTS, W4, cell};
-use crate::runtime::{FLAG, LOG, STACK_PAGE};
+use crate::lower::cells::{BASE_PAGE, W4, cell};
+use crate::runtime::{LOG, STACK_PAGE, THREADED};
 use crate::rv::Reg;
 
 /// BASIC lines `10 BANK 0` and `20 SYS 8224`; the code follows at a fixed place.
@@ -79,6 +79,10 @@ pub fn code(entry: Label, halt: Label, stack_page: u8, options: &Options, symbol
     b.imp(M::INX);
     b.branch(M::BNE, clear);
     constants::copy_code(symbols, &mut b);
+    b.imm(M::LDA, BASE_PAGE);
+    for pointer in [1, 3, 5] {
+        b.bp(M::STA, THREADED + pointer);
+    }
     let bank = (options.stack_top >> 16) as u8;
     let sp = cell(Reg::SP);
     b.imm(M::LDA, bank);
@@ -105,6 +109,5 @@ pub fn code(entry: Label, halt: Label, stack_page: u8, options: &Options, symbol
     b.jmp(halt);
     b.label(ignore);
     b.imp(M::RTI);
-    debug_assert!(CONSTANTS < LOG && LOG + 4 <= FLAG && BASE == u16::from(BASE_PAGE) << 8);
     b.items
 }

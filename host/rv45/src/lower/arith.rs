@@ -593,7 +593,7 @@ fn multiply(cx: &mut Context<'_>, op: AluOp, rd: Reg, a: Reg, b: Src) {
     if b != Src::Reg(a) {
         load(cx, b);
     }
-    if cx.style == Mode::Size && op == AluOp::Mul {
+    if cx.style != Mode::Speed && op == AluOp::Mul {
         cx.helper("rv_mul");
     } else {
         cx.out.abs(M::STQ, MUL_B);

@@ -2,6 +2,7 @@
 
 use super::arith::{compare_unsigned, non_negative, q_with};
 use super::context::{Byte, Context};
+use super::threaded;
 use crate::asm::{Label, Mnemonic as M};
 use crate::ir::Src;
 use crate::rv::{BranchOp, Reg};
@@ -48,7 +49,7 @@ fn equality(cx: &mut Context<'_>, op: BranchOp, a: Reg, b: Reg, target: Label) {
     {
         cx.load(Byte::A, Context::byte(a, 0));
         cx.a_bp(M::CMP, Context::byte(b, 0));
-    } else {
+    } else if constant.is_some() || !threaded::compare(cx, a, b) {
         cx.ldq(a);
         cx.q_op(M::CMPQ, b);
     }

@@ -12,6 +12,8 @@ use Mnemonic as M;
 /// Whether size or speed matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
+    /// Calls with operand bytes where they are shorter still.
+    Tiny,
     /// Shorter sequences.
     Size,
     /// Faster sequences.
@@ -38,6 +40,20 @@ pub enum Byte {
     Y,
     /// Z.
     Z,
+}
+
+/// A state to come back to.
+pub struct Mark {
+    items: usize,
+    values: Values,
+    held: [Held; 4],
+}
+
+impl Mark {
+    /// How many items had been emitted.
+    pub fn items(&self) -> usize {
+        self.items
+    }
 }
 
 /// State while a function is emitted.
@@ -445,6 +461,7 @@ impl<'a> Context<'a> {
         let Some(next) = self.next else { return false };
         self.peepholes.tracking
             && self.peepholes.liveness
+            && self.style != Mode::Tiny
             && !self.result_known
             && (next.def() == Some(rd) || mask_of(self.next_live, rd) == 0)
             && super::leading::takes_first(&next, rd, self)
@@ -455,6 +472,19 @@ impl<'a> Context<'a> {
         let label = self.symbols.named(name);
         self.out.jsr(label);
         self.forget_registers();
+    }
+
+    /// What is known now, to come back to.
+    pub fn mark(&self) -> Mark {
+        Mark { items: self.out.items.len(), values: self.values, held: self.held }
+    }
+
+    /// Takes back what was emitted since `mark`.
+    pub fn reset(&mut self, mark: Mark) {
+        self.out.items.truncate(mark.items);
+        self.values = mark.values;
+        self.held = mark.held;
+        self.unstored = None;
     }
 
     /// Adds a single item.

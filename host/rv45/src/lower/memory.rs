@@ -153,7 +153,7 @@ fn store_word(cx: &mut Context<'_>, src: Reg, base: Reg, offset: i32) {
     if uniform && cx.style == Mode::Speed && (0..=252).contains(&offset) {
         return store_bytes(cx, src, base, offset as u8);
     }
-    if cx.style == Mode::Size && (0..=252).contains(&offset) {
+    if cx.style != Mode::Speed && (0..=252).contains(&offset) {
         // LDX #source; LDZ #offset; JSR: a routine per base register.
         cx.load_imm(Byte::X, cell(src));
         cx.load_imm(Byte::Z, offset as u8);

@@ -25,8 +25,13 @@ pub fn line(op: Ir) -> Line {
 impl Bench {
     /// Translates `build`'s lines (labels come from the symbols it is given) as a function.
     pub fn new(options: &Options, placement: Placement, build: impl FnOnce(&mut Symbols) -> Vec<Line>) -> Bench {
-        let mut symbols = Symbols::default();
-        let runtime = Runtime::new(&mut symbols).unwrap();
+        static ASSEMBLED: OnceLock<(Symbols, Runtime)> = OnceLock::new();
+        let (symbols, runtime) = ASSEMBLED.get_or_init(|| {
+            let mut symbols = Symbols::default();
+            let runtime = Runtime::new(&mut symbols).unwrap();
+            (symbols, runtime)
+        });
+        let mut symbols = symbols.clone();
         let label = symbols.named("under_test");
         let lines = build(&mut symbols);
         let function = Function {
@@ -39,7 +44,7 @@ impl Bench {
             address_taken: Vec::new(),
         };
         let source = Source { functions: vec![function], data: Vec::new(), pointers: Vec::new(), entry: label };
-        let program = link_source(source, &runtime, &mut symbols, options).unwrap();
+        let program = link_source(source, runtime, &mut symbols, options).unwrap();
         let mut machine = Machine::new(Model::R3);
         machine.load_prg(&program.prg).unwrap();
         let entry = program.map.address("under_test").unwrap();
