@@ -1,12 +1,20 @@
-//! Runs a PRG for some frames with typed keys and prints the screen.
-use ssnail_m65::{Machine, Model, Scenario};
+//! Runs the program with a model of the test data for some frames and prints the screen:
+//! `drive R3 600 'keys<RETURN>' MODEL WTYPE`.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use ssnail_m65::Model;
+use ssnail_xemu_tests::card::File;
+use ssnail_xemu_tests::scenario::{Setup, shown};
+
 fn main() {
     let a: Vec<String> = std::env::args().collect();
-    let mut m = Machine::new(a[3].parse::<Model>().unwrap());
-    m.load_prg(&std::fs::read(&a[1]).unwrap()).unwrap();
-    let mut s = Scenario::new(m);
-    s.type_text(a.get(4).map_or("", |s| s)).unwrap();
-    let stop = s.frames(a[2].parse().unwrap());
-    println!("{}", s.screen().text());
-    println!("{stop:?} pc {:04X} cycles {}", s.machine.cpu.pc, s.machine.board.cycles);
+    let image = ssnail_xemu_tests::model::image(&a[4], &a[5]).unwrap();
+    let setup = Setup::with(a[1].parse::<Model>().unwrap(), &[File::new("/SSNAIL/MODEL.SSN", &image)]);
+    let mut s = setup.start().unwrap();
+    for keys in a[3].split('|') {
+        s.type_text(keys).unwrap();
+        s.frames(a[2].parse().unwrap());
+        println!("{}", shown(&s));
+    }
+    println!("{:?} pc {:04X} cycles {}", s.machine.stopped(), s.machine.cpu.pc, s.machine.board.cycles);
 }

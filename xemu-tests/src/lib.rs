@@ -1,1 +1,44 @@
-//! SSNAIL.PRG on the emulated MEGA65.
+//! SSNAIL.PRG on the emulated MEGA65: what scenarios, figures and pictures have in common.
+//!
+//! The program is `build/SSNAIL.PRG` (`make prg`), the models are those of the test data, converted when a test asks for
+//! them, on cards made for it. What cannot be had is said, and the test skipped.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test bench: what fails here is a failed test"
+)]
+
+pub mod bench;
+pub mod card;
+pub mod model;
+pub mod reference;
+pub mod scenario;
+
+use std::path::PathBuf;
+
+/// The program, or nothing where it has not been built.
+pub fn prg() -> Option<Vec<u8>> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../build/SSNAIL.PRG");
+    match std::fs::read(path) {
+        Ok(file) => Some(file),
+        Err(_) => {
+            println!("skipped: build/SSNAIL.PRG is not there (make prg builds it)");
+            None
+        }
+    }
+}
+
+/// The folder of the test data, or nothing where it is absent.
+pub fn data() -> Option<PathBuf> {
+    let path = match std::env::var_os("SSNAIL_DATA") {
+        Some(path) => PathBuf::from(path),
+        None => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data")),
+    };
+    if path.is_dir() {
+        Some(path)
+    } else {
+        println!("skipped: no test data at {} (SSNAIL_DATA names another place)", path.display());
+        None
+    }
+}

@@ -154,8 +154,8 @@ pub fn open(short: &[u8; 11]) -> Result<(), Error> {
 pub fn read() -> Result<u16, Error> {
     let registers = match call(READ_FILE, 0, 0, 0) {
         Ok(registers) => registers,
-        // One DOS says the end by carry and a count of 0.
-        Err(Error(0xFF)) => return Ok(0),
+        // The end of the file, as the code and as the documentation says it.
+        Err(Error(0 | 0xFF)) => return Ok(0),
         Err(error) => return Err(error),
     };
     poke(BUFFER_SELECT, peek(BUFFER_SELECT) | BUFFER_IS_SD);

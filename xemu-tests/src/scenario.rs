@@ -1,0 +1,77 @@
+//! A machine with the program in it, driven like a person would.
+
+use crate::{card, prg};
+use ssnail_disk::block::MemDevice;
+use ssnail_m65::expansion::Defect;
+use ssnail_m65::hdos::{Hdos, Options};
+use ssnail_m65::io::card::Card;
+use ssnail_m65::{Machine, Model, Outcome, Scenario};
+
+/// One step.
+pub enum Step<'a> {
+    /// Type this, with escapes such as `<RETURN>`.
+    Type(&'a str),
+    /// Wait for this text, at most so many frames.
+    Expect(&'a str, u64),
+    /// The text must not be on the screen.
+    Never(&'a str),
+}
+
+/// How a machine is set up.
+pub struct Setup {
+    /// The board.
+    pub board: Model,
+    /// The card, if there is one.
+    pub card: Option<Card>,
+    /// The card's DOS.
+    pub dos: Options,
+    /// What is wrong with the accelerator.
+    pub defect: Defect,
+}
+
+impl Setup {
+    /// A sound board with a card.
+    pub fn new(board: Model, card: MemDevice) -> Self {
+        Self { board, card: Some(Card::new(card)), dos: Options::default(), defect: Defect::None }
+    }
+
+    /// A sound board with a card of these files.
+    pub fn with(board: Model, files: &[card::File<'_>]) -> Self {
+        Self::new(board, card::card(files))
+    }
+
+    /// The machine with the program started; nothing where the program has not been built.
+    pub fn start(self) -> Option<Scenario> {
+        let mut machine = Machine::new(self.board);
+        machine.load_prg(&prg()?).unwrap_or_else(|e| panic!("{e}"));
+        if self.card.is_some() {
+            machine.board.storage.card = self.card;
+            machine.set_hypervisor(Box::new(Hdos::new(self.dos)));
+        }
+        machine.board.expansion.accelerator.defect = self.defect;
+        Some(Scenario::new(machine))
+    }
+}
+
+/// Takes the steps; panics with the screen where one fails.
+#[track_caller]
+pub fn play(scenario: &mut Scenario, steps: &[Step<'_>]) {
+    for step in steps {
+        match *step {
+            Step::Type(text) => scenario.type_text(text).unwrap_or_else(|e| panic!("{e}")),
+            Step::Expect(text, frames) => {
+                let outcome = scenario.until(text, frames);
+                assert_eq!(outcome, Outcome::Found, "`{text}` did not come:\n{}", shown(scenario));
+            }
+            Step::Never(text) => {
+                assert!(!scenario.screen().contains(text), "`{text}` came:\n{}", shown(scenario));
+            }
+        }
+    }
+}
+
+/// The screen without its empty rows.
+pub fn shown(scenario: &Scenario) -> String {
+    let text = scenario.screen().text();
+    text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
