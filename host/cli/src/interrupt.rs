@@ -29,6 +29,7 @@ pub fn install() {
 }
 
 fn leave() -> ! {
+    terminal::restore();
     if let Ok(litter) = LITTER.lock() {
         for path in litter.iter() {
             let _ = std::fs::remove_file(path);
@@ -79,6 +80,33 @@ impl Drop for Litter {
     fn drop(&mut self) {
         if let Ok(mut litter) = LITTER.lock() {
             litter.retain(|known| *known != self.0);
+        }
+    }
+}
+
+/// The terminal's settings, for a process that ends while a line is being edited.
+pub mod terminal {
+    #[cfg(unix)]
+    use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
+    #[cfg(unix)]
+    static SETTINGS: std::sync::Mutex<Option<Termios>> = std::sync::Mutex::new(None);
+
+    /// Remembers the settings of the terminal at standard input, as they are before any editing.
+    pub fn remember() {
+        #[cfg(unix)]
+        if let (Ok(mut settings), Ok(now)) = (SETTINGS.lock(), tcgetattr(std::io::stdin())) {
+            *settings = Some(now);
+        }
+    }
+
+    /// Puts back what was remembered.
+    pub fn restore() {
+        #[cfg(unix)]
+        if let Ok(settings) = SETTINGS.lock()
+            && let Some(settings) = &*settings
+        {
+            // A terminal that is gone needs nothing.
+            let _ = tcsetattr(std::io::stdin(), SetArg::TCSANOW, settings);
         }
     }
 }

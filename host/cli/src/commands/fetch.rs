@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// NAME.partial, and the same command continues it. From a repository the file with the most bits
 /// per weight is taken (F32 or F16 if there is one), so that converting loses nothing twice.
 ///
-///   ssnail fetch ggml-org/stories15M_MOE                 the finest file of a repository
+///   ssnail fetch OWNER/NAME                              the finest file of a repository
 ///   ssnail fetch OWNER/NAME:model-f16.gguf -o m.gguf     a certain file, under another name
 ///   ssnail fetch OWNER/NAME@v1.0                         a branch, tag or commit
 ///   ssnail fetch https://example.org/model.gguf          any address (https)

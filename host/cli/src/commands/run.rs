@@ -13,6 +13,7 @@ use ssnail_machine::{Accelerator, Executed, Stats, Watch, trace};
 use ssnail_shared::mem::SliceMemory;
 use ssnail_shared::recent::Recent;
 use ssnail_shared::rng::Rng;
+use ssnail_shared::runtime::StopReason;
 use ssnail_shared::sampler::{self, Candidate, SampleError, Settings};
 use ssnail_shared::tokenizer::{Place, Rules};
 use std::io::{BufWriter, Write};
@@ -327,6 +328,10 @@ fn show_vector(args: &Args, shown: bool, prompt: &[u32], vector: &[f32], stats: 
     if args.json {
         let object = json!({
             "prompt_ids": prompt,
+            "generated": [],
+            "text": "",
+            "stop_reason": StopReason::Count.name(),
+            "pos": 0,
             "embedding": vector,
             "instructions": stats.instructions,
             "bytes_read": stats.bytes_read,

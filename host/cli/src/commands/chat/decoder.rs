@@ -109,6 +109,7 @@ impl<'r> Conversation<'r> {
             match self.session.poll(&mut self.accelerator) {
                 Ok(Event::Token(token)) => {
                     self.tokens += 1;
+                    self.check_logits()?;
                     if self.show_eos {
                         self.show_end(stream)?;
                     }
@@ -119,6 +120,19 @@ impl<'r> Conversation<'r> {
                 Err(error) => return Err(self.explain(error)),
             }
         }
+    }
+
+    /// The sampler refuses logits that are no numbers; the core's own choice takes them, so they are looked at here.
+    fn check_logits(&self) -> Result<()> {
+        if self.session.settings.is_greedy()
+            && let Some(token) = self.accelerator.output().map_err(refused)?.iter().position(|z| !z.is_finite())
+        {
+            let position = self.session.len().saturating_sub(2);
+            return Err(refused(format_args!(
+                "position {position}: the logit of token {token} is not a finite number"
+            )));
+        }
+        Ok(())
     }
 
     /// How likely the end was, before the token that was chosen.
@@ -140,6 +154,9 @@ impl<'r> Conversation<'r> {
                 refused(format_args!("{} ({needed} tokens would be needed)", self.context_full()))
             }
             (TurnError::Core(_), Some(fault)) => refused(fault),
+            (TurnError::Sample(error), _) => {
+                refused(format_args!("position {}: {error}", self.session.len().saturating_sub(1)))
+            }
             (error, _) => refused(error),
         }
     }

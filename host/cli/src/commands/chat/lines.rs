@@ -1,5 +1,6 @@
 //! Lines of input: edited on a terminal, as they come from a pipe.
 
+use crate::interrupt::terminal;
 use crate::out;
 use anyhow::{Context, Result, anyhow};
 use rustyline::DefaultEditor;
@@ -21,7 +22,11 @@ pub enum Lines {
 impl Lines {
     /// Standard input, as what it is.
     pub fn new() -> Self {
-        if io::stdin().is_terminal() && io::stdout().is_terminal() { Self::Terminal(Vec::new()) } else { Self::Pipe }
+        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+            return Self::Pipe;
+        }
+        terminal::remember();
+        Self::Terminal(Vec::new())
     }
 
     /// True if a person is there.
