@@ -14,7 +14,7 @@ const TRAIN: [u8; 3] = [150, 180, 225];
 const HELD_OUT: [u8; 3] = [200, 60, 30];
 
 /// Letters of three by five dots, five octal digits from top to bottom.
-const FONT: [(char, u32); 25] = [
+const FONT: [(char, u32); 26] = [
     ('0', 0o75557),
     ('1', 0o26227),
     ('2', 0o71747),
@@ -30,6 +30,7 @@ const FONT: [(char, u32); 25] = [
     ('a', 0o07577),
     ('d', 0o11757),
     ('e', 0o07747),
+    ('g', 0o07571),
     ('h', 0o44755),
     ('i', 0o20222),
     ('l', 0o44447),

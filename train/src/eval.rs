@@ -1,6 +1,6 @@
 //! Measuring a model by its stories: the figures of the model card.
 
-use crate::story::words::HEROES;
+use crate::story::words::{FRIENDS, HEROES};
 use crate::story::{Split, story};
 use crate::teller::Teller;
 use crate::vocab::{BOS, Vocab};
@@ -94,25 +94,29 @@ pub fn repeats(text: &str) -> bool {
     all.iter().collect::<HashSet<_>>().len() < all.len()
 }
 
-/// Names of heroes in order of first appearance.
-fn heroes_in(text: &str) -> Vec<&'static str> {
+/// Those of `names` that occur in a text, in order of first appearance.
+fn names_in(text: &str, names: &[(&'static str, bool)]) -> Vec<&'static str> {
     let words: Vec<String> = text.split_whitespace().map(form).collect();
     let at = |name: &str| {
-        words
-            .iter()
-            .position(|w| *w == name.to_ascii_lowercase() || w.strip_suffix("'s") == Some(&name.to_ascii_lowercase()))
+        let name = name.to_ascii_lowercase();
+        words.iter().position(|w| w.strip_suffix("'s").unwrap_or(w) == name)
     };
-    let mut found: Vec<(usize, &str)> = HEROES.iter().filter_map(|h| Some((at(h.0)?, h.0))).collect();
+    let mut found: Vec<(usize, &str)> = names.iter().filter_map(|n| Some((at(n.0)?, n.0))).collect();
     found.sort_unstable();
     found.into_iter().map(|f| f.1).collect()
+}
+
+/// Whether no more than two friends have names: the grammar tells of two at most, so a third is a slip.
+pub fn keeps_friends(text: &str) -> bool {
+    names_in(text, &FRIENDS).len() <= 2
 }
 
 /// Whether the story has exactly one hero from its first to its last third.
 pub fn keeps_hero(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     let last = words.get(words.len() * 2 / 3..).unwrap_or(&[]).join(" ");
-    let all = heroes_in(text);
-    all.len() == 1 && heroes_in(&last) == all
+    let all = names_in(text, &HEROES);
+    all.len() == 1 && names_in(&last, &HEROES) == all
 }
 
 /// Shares of stories, each 0 to 1.
@@ -124,6 +128,8 @@ pub struct Report {
     pub ended: f64,
     /// Kept the hero's name.
     pub kept: f64,
+    /// Name no more than two friends.
+    pub friends: f64,
     /// Contain a word the training text does not have.
     pub unknown: f64,
     /// Repeat a sentence.
@@ -189,6 +195,7 @@ pub fn measure(make: &MakeTeller<'_>, vocab: &Vocab, known: &Known, seed: u64, a
         count: amount.sampled,
         ended: share(&|s| s.1, &stories),
         kept: share(&|s| keeps_hero(&s.0), &stories),
+        friends: share(&|s| keeps_friends(&s.0), &stories),
         unknown: share(&|s| !known.unknown(&s.0).is_empty(), &stories),
         repeated: share(&|s| repeats(&s.0), &stories),
         copied: share(&|s| known.copied(&s.0), &stories),
@@ -207,6 +214,7 @@ mod tests {
         assert!(keeps_hero("Tilly was a snail. She met a bee. Then Tilly went home."));
         assert!(!keeps_hero("Tilly was a snail. She met a bee. Then Molly went home."));
         assert!(!keeps_hero("Tilly was a snail. She met a bee and a worm. Then he went home."));
+        assert!(keeps_friends("Lulu met Pip. Pip met Lulu.") && !keeps_friends("Lulu met Pip. Gus met Lulu."));
         assert!(repeats("The bee was sad. Oh no! The bee was sad."));
         assert!(!repeats("The bee was sad. Oh no! Oh no! The bee was glad."));
         let known = Known::of(11, 50).unwrap();
@@ -220,7 +228,7 @@ mod tests {
     fn stories_of_the_generator_pass_their_own_measures() {
         for i in 0..300 {
             let s = story(12, Split::Train, i).unwrap().line();
-            assert!(keeps_hero(&s), "{s}");
+            assert!(keeps_hero(&s) && keeps_friends(&s), "{s}");
         }
     }
 }

@@ -169,9 +169,9 @@ fn evaluate(eval: &Eval) -> Result<()> {
     let known = Known::of(SEED, plan_of.stories)?;
     let held_out = Stories::encode(&vocab, SEED, Split::HeldOut, eval.losses as u64, plan_of.config.ctx)?;
     println!(
-        "| weights, numerics | image bytes | loss | perplexity | ends | keeps hero | unknown word | repeats a sentence | run of > 20 words copied | greedy loops |"
+        "| weights, numerics | image bytes | loss | perplexity | ends | keeps hero | at most two friends | unknown word | repeats a sentence | run of > 20 words copied | greedy loops |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     let Some(path) = &eval.gguf else {
         let state = state(&eval.run)?;
         return row(eval, &format!("F32, float, step {}", state.step), 0, &vocab, &known, &held_out, &|| {
@@ -210,10 +210,11 @@ fn row(
     let r: Report = measure(make, vocab, known, SEED, Amount { sampled: eval.sampled, greedy: eval.greedy })?;
     let percent = |x: f64| format!("{:.1} %", 100.0 * x);
     println!(
-        "| {name} | {bytes} | {loss:.4} | {:.3} | {} | {} | {} | {} | {} | {} |",
+        "| {name} | {bytes} | {loss:.4} | {:.3} | {} | {} | {} | {} | {} | {} | {} |",
         loss.exp(),
         percent(r.ended),
         percent(r.kept),
+        percent(r.friends),
         percent(r.unknown),
         percent(r.repeated),
         percent(r.copied),

@@ -20,7 +20,7 @@ pub const HELD_OUT: u64 = 400;
 pub enum Model {
     /// The storyteller: 590,976 parameters.
     Main,
-    /// Its small sibling: 127,296 parameters.
+    /// Its small sibling: 135,488 parameters.
     Small,
 }
 
@@ -56,6 +56,7 @@ impl Model {
             muon: true,
             rounded_from: 0.8,
             copy: 0.0,
+            again: None,
         };
         match self {
             Model::Main => main,

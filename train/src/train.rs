@@ -35,11 +35,23 @@ pub struct Plan {
     pub z: f32,
     /// Muon instead of AdamW for the projections.
     pub muon: bool,
-    /// From this share of the run on, every other step sees weights rounded to Q4_0.
+    /// From this share of each cycle on, every other step sees weights rounded to Q4_0.
     pub rounded_from: f64,
     /// Attention starts as a copier, see [`Layout::init`]; 0 is off.
-    #[serde(default)]
     pub copy: f32,
+    /// A second cycle of the learning rate, if there is one.
+    pub again: Option<Again>,
+}
+
+/// A second cycle: at step `from` the rate jumps back to `rate` and falls once more.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Again {
+    /// Last step of the first cycle.
+    pub from: u64,
+    /// Highest rate of the second.
+    pub rate: f32,
+    /// Stories a step in the second.
+    pub batch: usize,
 }
 
 const SHARDS: usize = 2;
@@ -47,17 +59,38 @@ const MICRO: usize = 4;
 const WARMUP: u64 = 150;
 
 impl Plan {
-    /// Learning rate of step `step` (from 1): a linear rise, then half a cosine down to 1 %.
-    pub fn rate_at(&self, step: u64) -> f32 {
-        if step < WARMUP {
-            return self.rate * step as f32 / WARMUP as f32;
+    /// First and last step of the cycle that `step` (from 1) belongs to, and its highest rate.
+    fn cycle(&self, step: u64) -> (u64, u64, f32) {
+        match self.again {
+            Some(a) if step > a.from => (a.from, self.steps, a.rate),
+            Some(a) => (0, a.from, self.rate),
+            None => (0, self.steps, self.rate),
         }
-        let done = (step - WARMUP) as f64 / (self.steps - WARMUP.min(self.steps)).max(1) as f64;
-        self.rate * (0.01 + 0.99 * 0.5 * (1.0 + (std::f64::consts::PI * done.min(1.0)).cos())) as f32
+    }
+
+    /// Learning rate of a step: half a cosine down to 1 %, in the first cycle after a linear rise.
+    pub fn rate_at(&self, step: u64) -> f32 {
+        let (from, end, rate) = self.cycle(step);
+        if step < WARMUP {
+            return rate * step as f32 / WARMUP as f32;
+        }
+        let from = from.max(WARMUP);
+        let done = (step - from) as f64 / end.saturating_sub(from).max(1) as f64;
+        rate * (0.01 + 0.99 * 0.5 * (1.0 + (std::f64::consts::PI * done.min(1.0)).cos())) as f32
     }
 
     fn rounded(&self, step: u64) -> bool {
-        step % 2 == 0 && step as f64 >= self.rounded_from * self.steps as f64
+        let (from, end, _) = self.cycle(step);
+        step % 2 == 0 && (step - from) as f64 >= self.rounded_from * (end - from) as f64
+    }
+
+    /// The numbers, in the endless training order, of the stories of the step after `done` steps.
+    fn picks(&self, done: u64) -> std::ops::Range<u64> {
+        let (before, batch) = match self.again {
+            Some(a) if done >= a.from => (a.from * self.batch as u64 + (done - a.from) * a.batch as u64, a.batch),
+            _ => (done * self.batch as u64, self.batch),
+        };
+        before..before + batch as u64
     }
 }
 
@@ -147,8 +180,7 @@ impl<'a> Trainer<'a> {
     /// When the weights cannot be rounded.
     pub fn step(&mut self, state: &mut State) -> Result<Loss> {
         let plan = self.plan;
-        let first = state.step * plan.batch as u64;
-        let picks: Vec<usize> = (first..first + plan.batch as u64).map(|i| self.stories.nth(i)).collect();
+        let picks: Vec<usize> = plan.picks(state.step).map(|i| self.stories.nth(i)).collect();
         let tokens: usize = picks.iter().map(|i| self.stories.get(*i).len().saturating_sub(1)).sum();
         let scale = 1.0 / tokens.max(1) as f32;
         state.step += 1;
@@ -162,7 +194,7 @@ impl<'a> Trainer<'a> {
         let losses: Vec<Loss> = self
             .nets
             .par_iter_mut()
-            .zip(picks.par_chunks(plan.batch.div_ceil(SHARDS)))
+            .zip(picks.par_chunks(picks.len().div_ceil(SHARDS)))
             .map(|((net, grad), picks)| {
                 grad.fill(0.0);
                 let mut sum = Loss::default();
@@ -261,6 +293,7 @@ mod tests {
             muon: true,
             rounded_from: 0.5,
             copy: 1.0,
+            again: Some(Again { from: 8, rate: 0.005, batch: 4 }),
         };
         (plan, Stories::encode(&vocab, 1, Split::Train, 60, 600).unwrap())
     }
