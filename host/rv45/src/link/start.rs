@@ -94,9 +94,11 @@ pub fn code(entry: Label, halt: Label, stack_page: u8, options: &Options, symbol
     b.bp(M::STA, sp);
     b.imm(M::LDA, stack_page);
     b.bp(M::STA, STACK_PAGE);
-    // The host log starts at $8000000.
-    b.imm(M::LDA, 8);
-    b.bp(M::STA, LOG + 3);
+    // The host log starts at $8600000.
+    for (value, byte) in [(8, 3), (0x60, 2)] {
+        b.imm(M::LDA, value);
+        b.bp(M::STA, LOG + byte);
+    }
     let table = symbols.named("rv_table");
     b.imm(M::LDA, 0);
     b.abs(M::STA, 0xD702);

@@ -7,7 +7,7 @@
         JMP rv_halt
 
 ; Host requests by the numbers of Linux, for programs under test: 64 writes A2 bytes at A1 to the
-; log in attic RAM whose end LOG points to; 93 stores A0 and $5A at EXIT and stops.
+; log in attic RAM (from $8600000) whose end LOG points to; 93 stores A0 and $5A at EXIT and stops.
 .func rv_ecall
         LDA A7
         CMP #64

@@ -45,15 +45,20 @@ pub fn program(name: &str) -> Option<Vec<u8>> {
     Some(std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
 }
 
-/// 512 KB from 0 (data), the code, and a stack below the code.
-struct Flat(Vec<u8>);
+/// 2 MB from 0 (data, code, and a stack below the code), and attic RAM.
+struct Flat(Vec<u8>, Vec<u8>);
+
+/// Start of attic RAM.
+const ATTIC: u32 = 0x800_0000;
 
 impl Memory for Flat {
     fn load(&mut self, addr: u32) -> u8 {
-        self.0.get(addr as usize).copied().unwrap_or(0)
+        let (bank, at) = if addr < ATTIC { (&self.0, addr) } else { (&self.1, addr - ATTIC) };
+        bank.get(at as usize).copied().unwrap_or(0)
     }
     fn store(&mut self, addr: u32, value: u8) {
-        if let Some(b) = self.0.get_mut(addr as usize) {
+        let (bank, at) = if addr < ATTIC { (&mut self.0, addr) } else { (&mut self.1, addr - ATTIC) };
+        if let Some(b) = bank.get_mut(at as usize) {
             *b = value;
         }
     }
@@ -61,8 +66,16 @@ impl Memory for Flat {
 
 /// Runs the ELF in the interpreter.
 pub fn interpret(file: &[u8]) -> Outcome {
+    interpret_with(file, &[])
+}
+
+/// The same with bytes in attic RAM.
+pub fn interpret_with(file: &[u8], attic: &[(u32, &[u8])]) -> Outcome {
     let elf = Elf::parse(file).unwrap();
-    let mut memory = Flat(vec![0; 0x20_0000]);
+    let mut memory = Flat(vec![0; 0x20_0000], vec![0; 0x80_0000]);
+    for &(addr, bytes) in attic {
+        memory.1[(addr - ATTIC) as usize..][..bytes.len()].copy_from_slice(bytes);
+    }
     for section in elf.sections.iter().filter(|s| s.alloc) {
         memory.0[section.addr as usize..][..section.data.len()].copy_from_slice(&section.data);
     }
@@ -93,13 +106,23 @@ pub fn qemu(path: &Path) -> Option<Outcome> {
     Some(Outcome { output: String::from_utf8_lossy(&out.stdout).into_owned(), exit: out.status.code()? as u8 })
 }
 
+/// Where the runtime writes output.
+const LOG: u32 = 0x860_0000;
 /// Where the runtime leaves the exit code and its mark.
 const EXIT: u32 = 0x870_0000;
 
 /// Runs a translated program; also the cycles it took.
 pub fn emulate(program: &Program, limit: u64) -> (Outcome, u64) {
+    emulate_with(program, limit, &[])
+}
+
+/// The same with bytes in attic RAM.
+pub fn emulate_with(program: &Program, limit: u64, attic: &[(u32, &[u8])]) -> (Outcome, u64) {
     let mut machine = Machine::new(Model::R3);
     machine.load_prg(&program.prg).unwrap();
+    for &(addr, bytes) in attic {
+        bytes.iter().enumerate().for_each(|(i, &b)| machine.write_flat(addr + i as u32, b));
+    }
     let mut until = 0;
     while machine.read_flat(EXIT + 1) != 0x5A {
         until += 20_000;
@@ -108,7 +131,7 @@ pub fn emulate(program: &Program, limit: u64) -> (Outcome, u64) {
         }
         if until > limit {
             let output: String =
-                (0..400).map(|i| machine.read_flat(0x800_0000 + i)).take_while(|&b| b != 0).map(char::from).collect();
+                (0..400).map(|i| machine.read_flat(LOG + i)).take_while(|&b| b != 0).map(char::from).collect();
             panic!("no end after {limit} cycles, pc ${:04X}, output so far {output:?}", machine.cpu.pc);
         }
     }
@@ -116,7 +139,7 @@ pub fn emulate(program: &Program, limit: u64) -> (Outcome, u64) {
     let end = u32::from_le_bytes(std::array::from_fn(|i| {
         machine.read_flat(0x1F00 + u32::from(rv45::runtime::LOG) + i as u32)
     }));
-    let output: Vec<u8> = (0x800_0000..end).map(|a| machine.read_flat(a)).collect();
+    let output: Vec<u8> = (LOG..end).map(|a| machine.read_flat(a)).collect();
     let outcome = Outcome { output: String::from_utf8_lossy(&output).into_owned(), exit: machine.read_flat(EXIT) };
     (outcome, cycles)
 }
