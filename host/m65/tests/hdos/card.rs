@@ -3,7 +3,7 @@
 
 use ssnail_disk::block::MemDevice;
 use ssnail_disk::fat::{CardWriter, FormatOptions, Layout, Stamp};
-use ssnail_m65::hdos::{Hdos, Options, function};
+use ssnail_m65::hdos::{Options, function};
 use ssnail_m65::io::card::Card;
 use ssnail_m65::{Machine, Model};
 
@@ -98,8 +98,7 @@ impl Dos {
 
     pub fn with(card: MemDevice, options: Options) -> Self {
         let mut machine = Machine::new(Model::R3);
-        machine.board.storage.card = Some(Card::new(card));
-        machine.set_hypervisor(Box::new(Hdos::new(options)));
+        machine.insert_card(Card::new(card), options);
         machine.board.chip_ram_mut()[0x2001..0x2006].copy_from_slice(&[0x8d, 0x40, 0xd6, 0xb8, 0x60]);
         let p = machine.cpu.p();
         machine.cpu.set_p(p | 0x04);

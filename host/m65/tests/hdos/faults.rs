@@ -1,0 +1,149 @@
+//! Cards that fail and files that are damaged, through HDOS.
+
+use crate::card::{Dos, card_with, content};
+use ssnail_m65::Model;
+use ssnail_m65::hdos::{Options, error, function};
+use ssnail_m65::io::card::{Effect, Fault, Trigger};
+
+fn once(trigger: Trigger, effect: Effect) -> Fault {
+    Fault { trigger, effect, times: 1 }
+}
+
+#[test]
+fn a_bad_sector_is_an_error_at_its_place() {
+    let data = content(1, 5000);
+    let mut dos = Dos::new(card_with(2, &[("/A", &data)]));
+    let bad = dos.card().clusters_of("/A").unwrap()[1] + 1;
+    dos.card().fail_sector(bad);
+    dos.open("/A").ok();
+    for sector in 0..3 {
+        assert_eq!(dos.read().ok().count(), 512);
+        assert_eq!(dos.buffer(), data[sector * 512..][..512]);
+    }
+    let failed = dos.read();
+    assert_eq!((failed.error(), failed.count()), (Some(error::READ), 512));
+    assert_eq!(dos.read().error(), Some(error::READ), "it stays where it is");
+    dos.card().heal();
+    assert_eq!(dos.file("/A"), Ok(data));
+}
+
+#[test]
+fn repeating_a_failed_read_loses_a_sector_at_the_end() {
+    let data = content(1, 4 * 512);
+    let mut dos = Dos::new(card_with(8, &[("/A", &data)]));
+    dos.open("/A").ok();
+    dos.card().inject(once(Trigger::Read(2), Effect::Error));
+    let mut read = Vec::new();
+    let mut errors = 0;
+    loop {
+        let r = dos.read();
+        if r.count() == 0 {
+            break;
+        }
+        if r.ok { read.extend(dos.buffer()) } else { errors += 1 }
+    }
+    assert_eq!(errors, 1);
+    assert_eq!(read, data[..3 * 512], "in order, but the count of bytes went on");
+}
+
+#[test]
+fn a_card_that_does_not_tell_errors_leaves_old_data() {
+    let data = content(1, 2048);
+    let mut dos = Dos::new(card_with(4, &[("/A", &data)]));
+    let start = dos.card().clusters_of("/A").unwrap()[0];
+    dos.card().inject(Fault { trigger: Trigger::Sector(start + 2), effect: Effect::Stale, times: u32::MAX });
+    let flip = Effect::Flip { offset: 100, mask: 0x40 };
+    dos.card().inject(Fault { trigger: Trigger::Sector(start + 3), effect: flip, times: u32::MAX });
+    let read = dos.file("/A").unwrap();
+    assert_eq!(read[..1024], data[..1024]);
+    assert_eq!(read[1024..1536], data[512..1024]);
+    let different: Vec<usize> = (1536..2048).filter(|&i| read[i] != data[i]).collect();
+    assert_eq!(different, [1636]);
+    assert_eq!(read[1636] ^ data[1636], 0x40);
+}
+
+#[test]
+fn a_card_pulled_out_does_not_answer() {
+    let data = content(1, 2048);
+    let mut dos = Dos::new(card_with(4, &[("/A", &data)]));
+    dos.open("/A").ok();
+    dos.card().inject(once(Trigger::Read(3), Effect::Remove));
+    dos.read().ok();
+    dos.read().ok();
+    let gone = dos.read();
+    assert_eq!(gone.error(), Some(error::TIMEOUT));
+    assert!(gone.cycles > 40_500_000 / 3, "it waits for long");
+    assert_eq!(dos.find("A").error(), Some(error::TIMEOUT));
+    assert_eq!(dos.call(function::OPENDIR, 0, 0, 0).ok().a, 1, "opening reads nothing");
+    assert_eq!(dos.entry(1), Err(error::TIMEOUT));
+    dos.card().heal();
+    assert_eq!(dos.file("/A"), Ok(data));
+}
+
+#[test]
+fn a_file_shorter_than_its_entry_fails_where_it_ends() {
+    for cluster in [1, 2, 4, 8] {
+        let bytes = cluster * 512;
+        let data = content(1, bytes * 4);
+        let mut dos = Dos::new(card_with(cluster as u32, &[("/A", &data)]));
+        dos.card().cut_chain("/A", 2).unwrap();
+        dos.open("/A").ok();
+        for sector in 0..2 * cluster {
+            assert_eq!(dos.read().ok().count(), 512);
+            assert_eq!(dos.buffer(), data[sector * 512..][..512]);
+        }
+        // The mark at the end of the chain is taken for a cluster, far behind the card.
+        assert_eq!(dos.read().error(), Some(error::READ), "{cluster} sectors per cluster");
+        // Loading whole does not mind.
+        dos.root();
+        dos.set_name("A").ok();
+        dos.call(function::LOADFILE, 0, 0, 4).ok();
+        let chip = &dos.machine.board.chip_ram()[0x4_0000..];
+        assert!(chip[..2 * bytes] == data[..2 * bytes]);
+        assert_eq!(chip[2 * bytes..2 * bytes + 64], [0; 64]);
+    }
+}
+
+#[test]
+fn a_lost_file_is_not_found() {
+    let mut dos = Dos::new(card_with(4, &[("/A", &[1]), ("/B", &[2])]));
+    dos.card().lose_file("/A").unwrap();
+    assert!(dos.card().lose_file("/A").is_err());
+    assert_eq!(dos.find("A").error(), Some(error::NOT_FOUND));
+    assert_eq!(dos.file("/B"), Ok(vec![2]));
+}
+
+#[test]
+fn a_bad_sector_in_a_directory_is_told() {
+    let mut dos = Dos::new(card_with(1, &[("/D/A", &[1])]));
+    let bad = dos.card().clusters_of("/D").unwrap()[0];
+    dos.enter("D");
+    dos.card().fail_sector(bad);
+    assert_eq!(dos.entries(), (Vec::new(), error::READ));
+    assert_eq!(dos.find("A").error(), Some(error::READ));
+}
+
+#[test]
+fn without_a_card_there_is_no_drive() {
+    let mut dos = Dos::new(card_with(1, &[]));
+    dos.machine = ssnail_m65::Machine::new(Model::R3);
+    dos.machine.set_hypervisor(Box::new(ssnail_m65::Hdos::new(Options::default())));
+    dos.machine.board.chip_ram_mut()[0x2001..0x2006].copy_from_slice(&[0x8d, 0x40, 0xd6, 0xb8, 0x60]);
+    assert_eq!(dos.call(function::CDROOTDIR, 0, 0, 0).error(), Some(error::NO_DRIVE));
+    assert_eq!(dos.find("A").error(), Some(error::NOT_FOUND));
+    assert_eq!(dos.read().count(), 0);
+}
+
+#[test]
+fn noise_for_a_card_is_no_drive_and_no_panic() {
+    let mut noise = ssnail_disk::block::MemDevice::from_bytes(&content(9, 1 << 20));
+    let mut dos = Dos::new(noise.clone());
+    assert_eq!(dos.call(function::CDROOTDIR, 0, 0, 0).error(), Some(error::NO_DRIVE));
+    let mut sector = content(10, 512);
+    sector[510..].copy_from_slice(&[0x55, 0xaa]);
+    ssnail_disk::block::BlockDevice::write(&mut noise, 0, &sector).unwrap();
+    let mut dos = Dos::new(noise);
+    for function in (0..0x70).step_by(2) {
+        dos.call(function, 0, 0x40, 0);
+    }
+}
