@@ -611,6 +611,7 @@ fn normalise(op: Ir) -> Ir {
         }
         Ir::Alu { op, rd, a, b: Src::Reg(Reg::ZERO) } => normalise(Ir::Alu { op, rd, a, b: Src::Imm(0) }),
         Ir::Alu { op: AluOp::Sub, rd, a, b: Src::Imm(0) } => Ir::Alu { op: AluOp::Add, rd, a, b: Src::Imm(0) },
+        Ir::Alu { op: AluOp::Add, rd, a, b: Src::Imm(0) } if rd == a => Ir::Nop,
         Ir::Load { width, rd: Reg::ZERO, base, offset } => Ir::Load { width, rd: Reg::ZERO, base, offset },
         Ir::Load { width: Width::Word, .. } => op,
         op if op.def() == Some(Reg::ZERO) && !matches!(op, Ir::Load { .. }) => Ir::Nop,

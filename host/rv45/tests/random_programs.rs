@@ -141,9 +141,31 @@ fn lines(code: &[(Ir, Option<usize>)], symbols: &mut rv45::asm::Symbols) -> Vec<
     out
 }
 
+/// Each found by a long run of the random test.
+#[test]
+fn sequences_that_were_wrong_once() {
+    let alu = |op, rd, a, b| (Ir::Alu { op, rd: Reg(rd), a: Reg(a), b }, None);
+    let copy_onto_itself = vec![
+        alu(AluOp::Xor, 13, 8, Src::Reg(Reg(13))),
+        alu(AluOp::Add, 13, 13, Src::Imm(0)),
+        alu(AluOp::Add, 12, 11, Src::Imm(7)),
+        alu(AluOp::Ror, 13, 13, Src::Imm(14)),
+        (Ir::Ret, None),
+    ];
+    check("a copy onto itself", &copy_onto_itself, &mut Random(5));
+}
+
 #[test]
 fn random_sequences() {
     let count: u64 = std::env::var("RV45_RANDOM").ok().and_then(|v| v.parse().ok()).unwrap_or(300);
+    for seed in 0..count {
+        let mut r = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x1234);
+        let code = sequence(&mut r);
+        check(&format!("seed {seed}"), &code, &mut r);
+    }
+}
+
+fn check(what: &str, code: &[(Ir, Option<usize>)], r: &mut Random) {
     let settings = [
         (Placement::Normal, Peepholes::NONE),
         (Placement::Normal, Peepholes { constants: false, ..Peepholes::ALL }),
@@ -151,25 +173,23 @@ fn random_sequences() {
         (Placement::Hot, Peepholes::ALL),
         (Placement::Cold, Peepholes::ALL),
     ];
-    for seed in 0..count {
-        let mut r = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x1234);
-        let code = sequence(&mut r);
+    {
         let mut regs: [u32; 32] =
             std::array::from_fn(|_| if r.below(3) == 0 { r.below(4) } else { r.next() << 1 ^ r.next() });
         (regs[0], regs[2], regs[9]) = (0, 0x5_FF00, MEMORY);
         let memory: Vec<u8> = (0..1024).map(|_| r.next() as u8).collect();
         let (mut want, mut want_memory) = (regs, memory.clone());
-        evaluate(&code, &mut want, &mut want_memory);
+        evaluate(code, &mut want, &mut want_memory);
         for (placement, peepholes) in settings {
             let options = Options { peepholes, ..Options::default() };
-            let mut bench = Bench::new(&options, placement, |symbols| lines(&code, symbols));
+            let mut bench = Bench::new(&options, placement, |symbols| lines(code, symbols));
             bench.poke(MEMORY - 0x100, &memory);
             let (got, _) = bench.call(&regs);
             for r in COMPARED.map(usize::from) {
                 assert_eq!(
                     got[r],
                     want[r],
-                    "seed {seed} {placement:?} {peepholes:?}: {} (from {:08X?})\n{}",
+                    "{what} {placement:?} {peepholes:?}: {} (from {:08X?})\n{}",
                     Reg(r as u8),
                     &regs,
                     bench.listing
@@ -177,7 +197,7 @@ fn random_sequences() {
             }
             assert!(
                 bench.peek(MEMORY - 0x100, 1024) == want_memory,
-                "seed {seed} {placement:?} {peepholes:?}: memory\n{}",
+                "{what} {placement:?} {peepholes:?}: memory\n{}",
                 bench.listing
             );
         }

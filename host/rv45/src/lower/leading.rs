@@ -11,7 +11,9 @@ pub fn takes_first(op: &Ir, r: Reg, cx: &Context<'_>) -> bool {
     let wide = |rd: Reg| crate::flow::mask_of(cx.next_live, rd) > 7;
     match *op {
         Ir::Alu { op: AluOp::Add, rd, a, b: Src::Imm(k) } => {
-            a == r && r != Reg::SP && (k == 0 || !super::arith::in_place(cx, rd, a, k)) && wide(rd)
+            // A copy onto itself emits nothing, not even a store that was left out.
+            let takes = if k == 0 { rd != a } else { !super::arith::in_place(cx, rd, a, k) };
+            a == r && r != Reg::SP && takes && wide(rd)
         }
         Ir::Alu { op: AluOp::Add, rd, a, b: Src::Reg(b) } => {
             (a == r) != (b == r) && wide(rd) && constant(cx, a).is_none() && constant(cx, b).is_none()
