@@ -102,7 +102,7 @@ pub fn run() {
         };
         let Some(header) = header else { continue };
         match app.talk(&header) {
-            After::Menu => app.message = Line::new(),
+            After::Menu => {}
             After::Leave => return,
         }
     }

@@ -75,3 +75,22 @@ pub fn shown(scenario: &Scenario) -> String {
     let text = scenario.screen().text();
     text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
+
+/// Rows of the conversation.
+const PANE: std::ops::RangeInclusive<usize> = 2..=45;
+
+/// The conversation's words behind the last line that is `line`.
+pub fn words_after(scenario: &Scenario, line: &str) -> Vec<String> {
+    let screen = scenario.screen();
+    let rows: Vec<String> = PANE.map(|row| screen.row(row).trim_end().to_owned()).collect();
+    let from =
+        rows.iter().rposition(|row| row == line).unwrap_or_else(|| panic!("no `{line}` in\n{}", shown(scenario)));
+    rows[from + 1..].iter().flat_map(|row| row.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// Ids in the token buffer.
+pub fn tokens(scenario: &Scenario, count: usize) -> Vec<u32> {
+    let bytes = ssnail_m65::scenario::dump(&scenario.machine, ssnail_shared::map::TOKENS, 4 * count as u32)
+        .expect("the token buffer");
+    bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect()
+}

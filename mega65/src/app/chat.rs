@@ -30,19 +30,30 @@ const STATUS_EVERY: u32 = 250;
 
 static mut SCRATCH: [u32; LINE_MAX * WORDS_PER_BYTE as usize] = [0; LINE_MAX * WORDS_PER_BYTE as usize];
 
+/// Opens the vocabulary; says on the list's screen what is wrong with it.
+#[inline(never)]
+pub fn open_tables<'m>(app: &mut App, reader: &'m Accelerator, header: &Header) -> Option<Tables<'m, Accelerator>> {
+    match Tables::open(reader, header) {
+        Ok(tables) => Some(tables),
+        Err(error) => {
+            let (template, what, number) = tables_fault(&error);
+            app.message.put(template, &[number], &[what]);
+            None
+        }
+    }
+}
+
 /// Tokenizes a line. One copy of the tokenizer serves both kinds of model.
 #[inline(never)]
 pub fn tokenize(
-    reader: &Accelerator,
-    header: &Header,
+    tables: &mut Tables<'_, Accelerator>,
     text: &[u8],
     place: Place,
     sink: &mut dyn FnMut(u32) -> Result<(), SinkFull>,
 ) -> Result<(), tokenizer::Error> {
-    let mut tables = Tables::open(reader, header)?;
     // SAFETY: one thread, no interrupts, and the tokenizer does not call itself.
     let scratch = unsafe { &mut *(&raw mut SCRATCH) };
-    encode(&mut tables, text, place, Rules::TYPED, &mut scratch[..], sink).map(|_| ())
+    encode(tables, text, place, Rules::TYPED, &mut scratch[..], sink).map(|_| ())
 }
 
 /// What is said about an answer.
@@ -56,6 +67,7 @@ struct Chat<'a, 'r> {
     app: &'a mut App,
     header: &'a Header,
     core: Accelerator,
+    tables: Tables<'r, Accelerator>,
     session: Session<'r>,
     room: &'a mut [Candidate],
     folder: AsciiFolder,
@@ -73,6 +85,9 @@ pub fn run(app: &mut App, header: &Header) -> After {
     let mut room = [Candidate::default(); TOP_K_MAX];
     let mut own = [Candidate::default(); TOP_K_MAX];
     let core = app.machine.accelerator();
+    let reader = app.machine.accelerator();
+    app.message = Line::new();
+    let Some(tables) = open_tables(app, &reader, header) else { return After::Menu };
     let mut settings = app.config.settings;
     // Logits beyond what the processor can read leave the choice to the core.
     let readable = core.check(header.output, header.output_len.saturating_mul(4)).is_ok();
@@ -86,6 +101,7 @@ pub fn run(app: &mut App, header: &Header) -> After {
         app,
         header,
         core,
+        tables,
         session,
         room: &mut own,
         folder: AsciiFolder::new(),
@@ -251,10 +267,9 @@ impl Chat<'_, '_> {
     fn append(&mut self, text: &[u8]) -> bool {
         let before = self.session.len();
         let place = if self.session.is_empty() { Place::First } else { Place::Later };
-        let reader = self.app.machine.accelerator();
         let mut refused = None;
         let (session, core) = (&mut self.session, &mut self.core);
-        let result = tokenize(&reader, self.header, text, place, &mut |id| {
+        let result = tokenize(&mut self.tables, text, place, &mut |id| {
             session.push(core, id).map_err(|error| {
                 refused = Some(error);
                 SinkFull
@@ -358,10 +373,8 @@ impl Chat<'_, '_> {
     /// Shows the text of a token.
     #[inline(never)]
     fn piece(&mut self, token: u32) -> Result<(), TurnError> {
-        let reader = self.app.machine.accelerator();
-        let Ok(tables) = Tables::open(&reader, self.header) else { return Ok(()) };
         let (folder, console) = (&mut self.folder, &mut self.app.console);
-        let read = tables.piece(token, |bytes| {
+        let read = self.tables.piece(token, |bytes| {
             for b in bytes {
                 console.write(folder.push(*b).as_bytes(), Style::Text);
             }
@@ -429,17 +442,23 @@ impl Chat<'_, '_> {
 
     #[inline(never)]
     fn explain_tables(&mut self, error: &tokenizer::Error) {
-        let mut what: &[u8] = b"";
-        let (template, number): (&[u8], u32) = match *error {
-            tokenizer::Error::Damaged { field, address, .. } => {
-                what = field.as_bytes();
-                (b"[damaged image: %s at %x; /model loads it again]", address)
-            }
-            tokenizer::Error::Memory(fault) => (b"[damaged image: a table lies at %x]", fault.address),
-            tokenizer::Error::TextTooLong { capacity } => (b"[the line is too long: at most %n characters]", capacity),
-            _ => (b"[the text could not be tokenized]", 0),
-        };
+        let (template, what, number) = tables_fault(error);
         self.app.console.tell(Style::Error, template, &[number], &[what]);
+    }
+}
+
+/// What is wrong with a vocabulary or a text: template, text and number for it.
+#[inline(never)]
+fn tables_fault(error: &tokenizer::Error) -> (&'static [u8], &'static [u8], u32) {
+    match *error {
+        tokenizer::Error::Damaged { field, address, .. } => {
+            (b"[damaged image: %s at %x; load or convert it again]", field.as_bytes(), address)
+        }
+        tokenizer::Error::Memory(fault) => {
+            (b"[damaged image: a table lies at %x; load or convert it again]", b"", fault.address)
+        }
+        tokenizer::Error::TextTooLong { capacity } => (b"[the line is too long: at most %n characters]", b"", capacity),
+        _ => (b"[the text could not be tokenized]", b"", 0),
     }
 }
 

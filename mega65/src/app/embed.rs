@@ -1,6 +1,6 @@
 //! A conversation with a model that writes no text: which earlier lines are like the new one.
 
-use super::chat::{introduce, tokenize};
+use super::chat::{introduce, open_tables, tokenize};
 use super::{After, App, TITLE};
 use crate::hw::clock::Stopwatch;
 use crate::hw::core::Accelerator;
@@ -14,7 +14,7 @@ use ssnail_shared::map::{align_up, MEMORY_BASE, TOKENS};
 use ssnail_shared::mem::{Memory, ReadMemory};
 use ssnail_shared::runtime::{self, StopReason};
 use ssnail_shared::session::{Core, CoreState};
-use ssnail_shared::tokenizer::{Place, SinkFull};
+use ssnail_shared::tokenizer::{Place, SinkFull, Tables};
 use ssnail_shared::ui::editor::{Key, LINE_MAX};
 use ssnail_shared::ui::Style;
 
@@ -92,6 +92,9 @@ fn to_i16(value: f32) -> i16 {
 /// Compares lines until the person leaves.
 #[inline(never)]
 pub fn run(app: &mut App, header: &Header) -> After {
+    let reader = app.machine.accelerator();
+    app.message = Line::new();
+    let Some(mut tables) = open_tables(app, &reader, header) else { return After::Menu };
     vic::clear();
     app.console.redraw(TITLE);
     introduce(&mut app.console, header, b"encoder");
@@ -131,16 +134,23 @@ pub fn run(app: &mut App, header: &Header) -> After {
                 app.console.note(b"  /reset, /stats, /model, /quit");
             }
             None if text.is_empty() => {}
-            None => compare(app, header, &mut core, &mut memories, text),
+            None => compare(app, header, &mut tables, &mut core, &mut memories, text),
         }
     }
 }
 
 #[inline(never)]
-fn compare(app: &mut App, header: &Header, core: &mut Accelerator, memories: &mut Memories, text: &[u8]) {
+fn compare(
+    app: &mut App,
+    header: &Header,
+    tables: &mut Tables<'_, Accelerator>,
+    core: &mut Accelerator,
+    memories: &mut Memories,
+    text: &[u8],
+) {
     app.console.say(text, Style::Typed);
     let watch = Stopwatch::start();
-    if let Err(why) = embed(app, header, core, text) {
+    if let Err(why) = embed(header, tables, core, text) {
         app.console.say(why.bytes(), Style::Error);
         return;
     }
@@ -216,12 +226,16 @@ fn store(core: &Accelerator, header: &Header, memories: &Memories, record: u32, 
 
 /// Runs the encoder over a line.
 #[inline(never)]
-fn embed(app: &App, header: &Header, core: &mut Accelerator, text: &[u8]) -> Result<(), Line> {
+fn embed(
+    header: &Header,
+    tables: &mut Tables<'_, Accelerator>,
+    core: &mut Accelerator,
+    text: &[u8],
+) -> Result<(), Line> {
     let mut line = Line::new();
-    let reader = app.machine.accelerator();
     let mut count = 0u32;
     let mut too_long = false;
-    let encoded = tokenize(&reader, header, text, Place::First, &mut |id| {
+    let encoded = tokenize(tables, text, Place::First, &mut |id| {
         if count >= header.context {
             too_long = true;
             return Err(SinkFull);
