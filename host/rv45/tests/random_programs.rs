@@ -30,7 +30,7 @@ impl Random {
 const USED: [u8; 10] = [10, 11, 12, 13, 14, 15, 8, 18, 5, 0];
 const MEMORY: u32 = 0x5_8000;
 /// What is compared at the end: results and preserved registers.
-const COMPARED: [u8; 8] = [10, 11, 12, 13, 8, 9, 18, 2];
+const COMPARED: [u8; 9] = [10, 11, 12, 13, 8, 9, 18, 19, 2];
 
 fn operation(r: &mut Random) -> Ir {
     let reg = |r: &mut Random| Reg(r.pick(&USED));
@@ -78,7 +78,24 @@ fn sequence(r: &mut Random) -> Vec<(Ir, Option<usize>)> {
         }
     }
     out.push((Ir::Ret, None));
+    if r.below(2) == 0 {
+        add_loop(&mut out, r);
+    }
     out
+}
+
+/// A jump back that is taken twice, counted in s3.
+fn add_loop(code: &mut Vec<(Ir, Option<usize>)>, r: &mut Random) {
+    let end = 1 + r.below(code.len() as u32 - 1) as usize;
+    let start = r.below(end as u32) as usize;
+    for (_, target) in code.iter_mut() {
+        if let Some(t) = target.filter(|&t| t > end) {
+            *target = Some(t + 2);
+        }
+    }
+    let count = Ir::Alu { op: AluOp::Add, rd: Reg(19), a: Reg(19), b: Src::Imm(u32::MAX) };
+    let back = Ir::Branch { op: BranchOp::Ne, a: Reg(19), b: Reg(0), target: Label(0) };
+    code.splice(end..end, [(count, None), (back, Some(start))]);
 }
 
 fn evaluate(code: &[(Ir, Option<usize>)], x: &mut [u32; 32], memory: &mut [u8]) {
@@ -173,33 +190,31 @@ fn check(what: &str, code: &[(Ir, Option<usize>)], r: &mut Random) {
         (Placement::Hot, Peepholes::ALL),
         (Placement::Cold, Peepholes::ALL),
     ];
-    {
-        let mut regs: [u32; 32] =
-            std::array::from_fn(|_| if r.below(3) == 0 { r.below(4) } else { r.next() << 1 ^ r.next() });
-        (regs[0], regs[2], regs[9]) = (0, 0x5_FF00, MEMORY);
-        let memory: Vec<u8> = (0..1024).map(|_| r.next() as u8).collect();
-        let (mut want, mut want_memory) = (regs, memory.clone());
-        evaluate(code, &mut want, &mut want_memory);
-        for (placement, peepholes) in settings {
-            let options = Options { peepholes, ..Options::default() };
-            let mut bench = Bench::new(&options, placement, |symbols| lines(code, symbols));
-            bench.poke(MEMORY - 0x100, &memory);
-            let (got, _) = bench.call(&regs);
-            for r in COMPARED.map(usize::from) {
-                assert_eq!(
-                    got[r],
-                    want[r],
-                    "{what} {placement:?} {peepholes:?}: {} (from {:08X?})\n{}",
-                    Reg(r as u8),
-                    &regs,
-                    bench.listing
-                );
-            }
-            assert!(
-                bench.peek(MEMORY - 0x100, 1024) == want_memory,
-                "{what} {placement:?} {peepholes:?}: memory\n{}",
+    let mut regs: [u32; 32] =
+        std::array::from_fn(|_| if r.below(3) == 0 { r.below(4) } else { r.next() << 1 ^ r.next() });
+    (regs[0], regs[2], regs[9], regs[19]) = (0, 0x5_FF00, MEMORY, 3);
+    let memory: Vec<u8> = (0..1024).map(|_| r.next() as u8).collect();
+    let (mut want, mut want_memory) = (regs, memory.clone());
+    evaluate(code, &mut want, &mut want_memory);
+    for (placement, peepholes) in settings {
+        let options = Options { peepholes, ..Options::default() };
+        let mut bench = Bench::new(&options, placement, |symbols| lines(code, symbols));
+        bench.poke(MEMORY - 0x100, &memory);
+        let (got, _) = bench.call(&regs);
+        for r in COMPARED.map(usize::from) {
+            assert_eq!(
+                got[r],
+                want[r],
+                "{what} {placement:?} {peepholes:?}: {} (from {:08X?})\n{}",
+                Reg(r as u8),
+                &regs,
                 bench.listing
             );
         }
+        assert!(
+            bench.peek(MEMORY - 0x100, 1024) == want_memory,
+            "{what} {placement:?} {peepholes:?}: memory\n{}",
+            bench.listing
+        );
     }
 }
