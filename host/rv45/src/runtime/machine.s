@@ -112,51 +112,37 @@
         STQ W0
         LDQ A1
         STQ W1
-.more:  LDQ W2
+.more:  LDQ W2              ; pieces of $8000 bytes at most, none across a megabyte
         BEQ .done
-        TYA                 ; 64 KB or more: a piece of $8000 bytes at a time
-        BNE .piece
-        TZA
-        BNE .piece
-        LDA W2
+        CMPQ .step
+        BCC .piece
+        LDQ .step
+.piece: STQ W3
+        LDX #W0
+        JSR .limit
+        LDA rv_dma_list+6
+        BNE .go             ; a fill has a value, not a source
+        LDX #W1
+        JSR .limit
+.go:    LDA W3
         STA rv_dma_list+7
-        STX rv_dma_list+8
-        LDQ ZERO
-        STQ W2
-        BRA .go
-.piece: LDA #0
-        STA rv_dma_list+7
-        LDA #$80
+        LDA W3+1
         STA rv_dma_list+8
-        LDQ W2
-        SEC
-        SBCQ .step
-        STQ W2
-.go:    LDA W1
+        LDQ W1
         STA rv_dma_list+9
-        LDA W1+1
-        STA rv_dma_list+10
-        LDA W1+2
+        STX rv_dma_list+10
+        TYA
         AND #15
         STA rv_dma_list+11
-        LDQ W1
-        ASLQ Q
-        ASLQ Q
-        ASLQ Q
-        ASLQ Q
+        JSR .megabyte
         STZ rv_dma_list+2
-        LDA W0
+        LDQ W0
         STA rv_dma_list+12
-        LDA W0+1
-        STA rv_dma_list+13
-        LDA W0+2
+        STX rv_dma_list+13
+        TYA
         AND #15
         STA rv_dma_list+14
-        LDQ W0
-        ASLQ Q
-        ASLQ Q
-        ASLQ Q
-        ASLQ Q
+        JSR .megabyte
         STZ rv_dma_list+4
         LDA #0
         STA $D702
@@ -165,18 +151,46 @@
         STA $D701
         LDA #<rv_dma_list
         STA $D705
-        LDQ W0              ; only a longer job goes on from here
+        LDQ W2
+        SEC
+        SBCQ W3
+        STQ W2
+        LDQ W0
         CLC
-        ADCQ .step
+        ADCQ W3
         STQ W0
         LDA rv_dma_list+6
-        BNE .more           ; a fill keeps its value
+        BNE .more
         LDQ W1
         CLC
-        ADCQ .step
+        ADCQ W3
         STQ W1
         BRA .more
 .done:  RTS
+.megabyte:                  ; bits 20-27 of Q to Z
+        ASLQ Q
+        ASLQ Q
+        ASLQ Q
+        ASLQ Q
+        RTS
+.limit: SEC                 ; W3 down to what is left of the megabyte that the pointer at X is in
+        LDA #0
+        STA W5+3
+        SBC 0,X
+        STA W5
+        LDA #0
+        SBC 1,X
+        STA W5+1
+        LDA #0
+        SBC 2,X
+        AND #15
+        STA W5+2
+        LDQ W5
+        BEQ .fits
+        CMPQ W3
+        BCS .fits
+        STQ W3
+.fits:  RTS
 .step:  .dword $8000
 
 .func rv_dma_list
