@@ -1,4 +1,8 @@
-//! An image in a machine: prompts, generation, embeddings, and the [`Core`] that a conversation drives.
+//! An image in a machine: prompts, generation, embeddings, and the [`Core`](ssnail_shared::session::Core) that a conversation drives.
+
+mod core;
+mod error;
+mod watch;
 
 use std::fs::File;
 use std::io::Read;
@@ -8,18 +12,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ssnail_shared::header::Header;
 use ssnail_shared::map::{HEADER_LEN, TOKEN_SLOTS, TOKENS};
-use ssnail_shared::mem::{self, Memory as _, ReadMemory};
-use ssnail_shared::registers::JobError;
+use ssnail_shared::mem::{self, ReadMemory};
 use ssnail_shared::runtime::{self, StopReason};
-use ssnail_shared::session::{Core, CoreState};
-use thiserror::Error;
 
 use crate::fault::Fault;
 use crate::image::{self, ImageError};
 use crate::kernel::Numerics;
-use crate::machine::{Executed, Hooks, Machine, Registers, Step};
+use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::stats::Stats;
+pub use error::{PromptError, RunError};
+use watch::RunHooks;
+pub use watch::Watch;
 
 /// How an image is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,60 +44,6 @@ impl Default for Options {
     }
 }
 
-/// Why a prompt was refused. Nothing has been written then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum PromptError {
-    /// More tokens than the image holds.
-    #[error("the prompt has {length} tokens, the context holds {context}: shorten it, or convert with a larger --ctx")]
-    TooLong {
-        /// Tokens in the prompt.
-        length: usize,
-        /// Positions of the image.
-        context: u32,
-    },
-    /// A token without a row in the embedding.
-    #[error("token {token} (number {index} of the prompt) does not exist: the vocabulary ends at {last}")]
-    NoSuchToken {
-        /// The token.
-        token: u32,
-        /// Its place in the prompt, from 0.
-        index: usize,
-        /// The largest token.
-        last: u32,
-    },
-    /// An encoder image was asked to generate, or a decoder image to embed.
-    #[error("{0}")]
-    WrongKind(&'static str),
-}
-
-/// Why a run ended without a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum RunError {
-    /// The prompt was refused.
-    #[error(transparent)]
-    Prompt(#[from] PromptError),
-    /// The script faulted.
-    #[error(transparent)]
-    Fault(#[from] Fault),
-    /// An access to the runtime block or the token buffer failed.
-    #[error("{0}")]
-    Memory(mem::Fault),
-    /// The script ended without a known stop reason.
-    #[error("the runtime word at ${address:07X} holds {found}: the image's script is damaged, convert it again")]
-    Runtime {
-        /// Address of the word.
-        address: u32,
-        /// What it holds.
-        found: u32,
-    },
-}
-
-impl From<mem::Fault> for RunError {
-    fn from(fault: mem::Fault) -> Self {
-        Self::Memory(fault)
-    }
-}
-
 /// What a run of a decoder left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -107,38 +57,6 @@ pub struct Outcome {
     pub stats: Stats,
 }
 
-/// What a caller may watch while a decoder runs. Every method has a default that does nothing.
-pub trait Watch {
-    /// A token was generated; `false` asks for a stop.
-    fn token(&mut self, _token: u32) -> bool {
-        true
-    }
-
-    /// The logits of a position, prompt positions included.
-    fn logits(&mut self, _pos: u32, _logits: &[f32]) {}
-
-    /// Whether [`Watch::logits`] is wanted: prompt positions are otherwise free to skip their classifier.
-    fn wants_logits(&self) -> bool {
-        false
-    }
-
-    /// Chooses the token that follows `pos`, where one is generated; `largest` is the greedy choice.
-    fn choose(&mut self, _pos: u32, _logits: &[f32], largest: u32) -> u32 {
-        largest
-    }
-
-    /// An instruction was executed (HALT is not reported).
-    fn instruction(&mut self, _executed: &Executed<'_>) {}
-
-    /// Whether [`Watch::instruction`] is wanted.
-    fn wants_instructions(&self) -> bool {
-        false
-    }
-}
-
-/// Nothing to watch.
-impl Watch for () {}
-
 /// A loaded image.
 #[derive(Debug)]
 pub struct Accelerator {
@@ -149,7 +67,7 @@ pub struct Accelerator {
     job: Job,
 }
 
-/// The job that [`Core::go`] started.
+/// The job that [`Core::go`](ssnail_shared::session::Core::go) started.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Job {
     Idle,
@@ -222,7 +140,7 @@ impl Accelerator {
         Arc::clone(&self.stop)
     }
 
-    /// The fault that ended the last job started by [`Core::go`].
+    /// The fault that ended the last job started by [`Core::go`](ssnail_shared::session::Core::go).
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
         match self.job {
@@ -323,89 +241,5 @@ impl Accelerator {
         }
         let generated = (0..count).map(|t| memory.read_u32(TOKENS + 4 * (length + t))).collect::<Result<_, _>>()?;
         Ok(Outcome { generated, reason, pos: memory.read_u32(runtime::POS)?, stats })
-    }
-}
-
-/// A [`Watch`] as the machine's [`Hooks`].
-struct RunHooks<'a, W> {
-    watch: &'a mut W,
-    stop: &'a AtomicBool,
-    prompt_len: u32,
-    told: u32,
-}
-
-impl<W: Watch> Hooks for RunHooks<'_, W> {
-    fn sync(&mut self, memory: &mut Memory) {
-        // Runtime block and token buffer lie in every memory; a word that cannot be read is a token not told.
-        let generated = memory.read_u32(runtime::GENERATED).unwrap_or(0);
-        while self.told < generated.min(TOKEN_SLOTS) {
-            let slot = TOKENS + 4 * self.prompt_len.saturating_add(self.told).min(TOKEN_SLOTS - 1);
-            self.told += 1;
-            if let Ok(token) = memory.read_u32(slot)
-                && !self.watch.token(token)
-            {
-                self.stop.store(true, Ordering::Relaxed);
-            }
-        }
-        if self.stop.load(Ordering::Relaxed) {
-            // The header is inside the memory: the write cannot fail.
-            let _ = memory.write_u32(runtime::STOP_REQUEST, 1);
-        }
-    }
-
-    fn argmax(&mut self, registers: &Registers, values: &[f32], largest: u32) -> u32 {
-        let pos = registers.r[0];
-        self.watch.logits(pos, values);
-        if pos.saturating_add(1) < self.prompt_len { largest } else { self.watch.choose(pos, values, largest) }
-    }
-
-    fn every_argmax(&self) -> bool {
-        self.watch.wants_logits()
-    }
-
-    fn instruction(&mut self, executed: &Executed<'_>) {
-        self.watch.instruction(executed);
-    }
-
-    fn every_instruction(&self) -> bool {
-        self.watch.wants_instructions()
-    }
-}
-
-impl ReadMemory for Accelerator {
-    fn read(&self, address: u32, out: &mut [u8]) -> Result<(), mem::Fault> {
-        self.machine.memory().read(address, out)
-    }
-}
-
-impl mem::Memory for Accelerator {
-    fn write(&mut self, address: u32, data: &[u8]) -> Result<(), mem::Fault> {
-        self.machine.memory_mut().write(address, data)
-    }
-}
-
-/// A job runs while its state is looked at: each look runs it to its next SYNC.
-impl Core for Accelerator {
-    fn go(&mut self, job: u32) {
-        if !matches!(self.job, Job::Running { .. }) {
-            self.machine.start(job);
-            self.job = Job::Running { left: self.limit };
-        }
-    }
-
-    fn state(&mut self) -> CoreState {
-        if let Job::Running { mut left } = self.job {
-            self.job = match self.machine.advance(&mut left, &mut ()) {
-                Ok(Step::Halt) => Job::Idle,
-                Ok(_) => Job::Running { left },
-                Err(Fault::Limit { pc, .. }) => Job::Failed(Fault::Limit { limit: self.limit, pc }),
-                Err(fault) => Job::Failed(fault),
-            };
-        }
-        match self.job {
-            Job::Failed(fault) => CoreState::Failed(fault.job_error().unwrap_or(JobError::Operand) as u8),
-            Job::Running { .. } => CoreState::Busy,
-            Job::Idle => CoreState::Idle,
-        }
     }
 }

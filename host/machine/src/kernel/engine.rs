@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use super::attention::{self, Buffers, Cache, Heads};
 use super::batch::{self, Batch};
-use super::pool::Pool;
+use super::pool::{Finish, Pool};
 use super::{Format, Level, Numerics, Room, Rows};
 use crate::memory::Memory;
 use crate::num::quantise::Activations;
@@ -172,8 +173,42 @@ pub struct Engine {
     own: Own,
     next: Arc<AtomicUsize>,
     pool: Pool,
-    /// No vectors, for work that has none.
-    none: Arc<Batch>,
+    /// No vector and no vectors, for work that has none.
+    nothing: (Arc<Activations>, Arc<Batch>),
+    crowd: Crowd,
+}
+
+/// Whether sharing work pays. On a busy machine a helper that holds a chunk may not run for milliseconds, and everyone
+/// waits for it; after some such delays work is done alone for a while.
+#[derive(Debug)]
+struct Crowd {
+    /// Rises with each delay, falls with each piece in time.
+    delays: u32,
+    /// Pieces of work still to be done alone.
+    alone: u32,
+    /// How many the next time.
+    next: u32,
+}
+
+impl Crowd {
+    const FIRST: u32 = 512;
+    const MOST: u32 = 8192;
+
+    /// Whether the next piece may be shared.
+    fn allows(&mut self) -> bool {
+        let allows = self.alone == 0;
+        self.alone = self.alone.saturating_sub(1);
+        allows
+    }
+
+    fn note(&mut self, late: bool) {
+        self.delays = if late { self.delays + 8 } else { self.delays.saturating_sub(1) };
+        if self.delays >= 32 {
+            self.delays = 0;
+            self.alone = self.next;
+            self.next = (2 * self.next).min(Self::MOST);
+        }
+    }
 }
 
 impl Engine {
@@ -181,7 +216,14 @@ impl Engine {
     #[must_use]
     pub fn new(threads: usize) -> Self {
         let pool = Pool::new(threads.saturating_sub(1));
-        Self { level: Level::best(), own: Own::default(), next: Arc::default(), pool, none: Arc::default() }
+        Self {
+            level: Level::best(),
+            own: Own::default(),
+            next: Arc::default(),
+            pool,
+            nothing: Default::default(),
+            crowd: Crowd { delays: 0, alone: 0, next: Crowd::FIRST },
+        }
     }
 
     /// The instruction set in use.
@@ -200,7 +242,7 @@ impl Engine {
     pub fn multiply(&mut self, product: &Product, memory: &Arc<Memory>, input: &Arc<Activations>, out: &mut [f32]) {
         let bytes = product.row_bytes as u64 * product.rows as u64;
         let chunk = self.chunk(product.rows, bytes);
-        let shared = self.piece(Work::Rows { product: *product, chunk }, memory, input, &Arc::clone(&self.none));
+        let shared = self.piece(Work::Rows { product: *product, chunk }, memory, input, &self.nothing.1);
         self.run(shared, bytes, out);
     }
 
@@ -210,7 +252,7 @@ impl Engine {
         let bytes = product.row_bytes as u64 * product.rows as u64 * batch.len() as u64;
         let chunk = self.chunk(product.rows, bytes);
         let work = Work::Batch { product: *product, chunk, vectors: batch.len() };
-        let shared = self.piece(work, memory, &Arc::default(), batch);
+        let shared = self.piece(work, memory, &self.nothing.0, batch);
         self.run(shared, bytes, out);
     }
 
@@ -231,7 +273,7 @@ impl Engine {
             return;
         }
         let width = (a.heads.heads * a.heads.head_dim) as u64;
-        let shared = self.piece(Work::Attention(*a), memory, input, &Arc::clone(&self.none));
+        let shared = self.piece(Work::Attention(*a), memory, input, &self.nothing.1);
         self.run(shared, 4 * width * a.rows as u64, out);
     }
 
@@ -242,12 +284,16 @@ impl Engine {
     fn run(&mut self, shared: Shared, bytes: u64, out: &mut [f32]) {
         let work = shared.work;
         let mut done = false;
-        if self.shared(bytes) && work.chunks() > 1 {
+        if self.shared(bytes) && work.chunks() > 1 && self.crowd.allows() {
             self.next.store(0, Ordering::Relaxed);
             self.pool.start(&shared, out.len());
             self.own.work(&shared, out.len());
             self.own.hand_over(work.chunk_len(), out);
-            done = self.pool.finish(work.chunk_len(), out);
+            // A chunk at a tenth of the speed of memory, and what waking up may take.
+            let patience = Duration::from_nanos(bytes / work.chunks() as u64 + 200_000);
+            let finish = self.pool.finish(work.chunk_len(), patience, out);
+            self.crowd.note(finish == Finish::Late);
+            done = finish != Finish::Lost;
         }
         if !done {
             for (chunk, out) in out.chunks_mut(work.chunk_len().max(1)).enumerate() {

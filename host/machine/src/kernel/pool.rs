@@ -4,12 +4,24 @@ use std::hint;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use super::engine::{Own, Shared};
 
 /// How often a helper looks for new work before it goes to sleep: some tens of microseconds, longer than the pauses
 /// between the matrices of one token.
 const LOOKS: u32 = 2000;
+
+/// How the helpers finished a piece of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Finish {
+    /// As was to be expected.
+    InTime,
+    /// Much later: the system had given their processor to something else.
+    Late,
+    /// One has ended, and its results with it.
+    Lost,
+}
 
 /// The helpers of one engine; they end when it is dropped.
 #[derive(Debug, Default)]
@@ -80,8 +92,9 @@ impl Pool {
         }
     }
 
-    /// Waits for every helper and collects what they computed; `false` where one has ended, and with it its results.
-    pub(super) fn finish(&self, length: usize, out: &mut [f32]) -> bool {
+    /// Waits for every helper and collects what they computed.
+    pub(super) fn finish(&self, length: usize, patience: Duration, out: &mut [f32]) -> Finish {
+        let mut finish = Finish::InTime;
         for helper in &self.helpers {
             let desk = &helper.desk;
             // A piece that nobody has begun needs no waiting: its chunks are taken.
@@ -90,19 +103,23 @@ impl Pool {
             }
             let posted = desk.posted.load(Ordering::Relaxed);
             let mut looks = 0;
+            let mut since = None;
             while desk.done.load(Ordering::Acquire) != posted {
                 looks += 1;
                 if looks < LOOKS {
                     hint::spin_loop();
                 } else if helper.thread.as_ref().is_none_or(JoinHandle::is_finished) {
-                    return false;
+                    return Finish::Lost;
                 } else {
+                    if since.get_or_insert_with(Instant::now).elapsed() > patience {
+                        finish = Finish::Late;
+                    }
                     thread::yield_now();
                 }
             }
             lock(&desk.own).hand_over(length, out);
         }
-        true
+        finish
     }
 }
 

@@ -3,7 +3,9 @@
 mod attention;
 mod batch;
 mod control;
+mod hooks;
 mod matrix;
+mod registers;
 mod script;
 mod vector;
 
@@ -11,8 +13,7 @@ pub use vector::largest;
 
 use std::sync::Arc;
 
-use ssnail_shared::isa::{Address, INSTRUCTION_LEN, Instruction, Opcode};
-use ssnail_shared::map::PAYLOAD;
+use ssnail_shared::isa::{INSTRUCTION_LEN, Instruction, Opcode};
 
 use crate::fault::{BadOperand, Fault};
 use crate::kernel::Numerics;
@@ -21,46 +22,9 @@ use crate::memory::Memory;
 use crate::num::quantise::Activations;
 use crate::stats::Stats;
 use batch::Lookout;
+pub use hooks::{Executed, Hooks};
+pub use registers::Registers;
 use script::Script;
-
-/// Registers of the core.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Registers {
-    /// R0-R15; R15 can be written but reads as zero.
-    pub r: [u32; 16],
-    /// A0-A15: addresses of 28 bits.
-    pub a: [u32; 16],
-    /// N0-N2: lengths, and the epsilon of the norms as F32 bits.
-    pub n: [u32; 3],
-    /// Address of the next instruction; of the faulting one after a fault.
-    pub pc: u32,
-}
-
-impl Default for Registers {
-    fn default() -> Self {
-        Self { r: [0; 16], a: [0; 16], n: [0; 3], pc: PAYLOAD }
-    }
-}
-
-impl Registers {
-    /// R[field], as an instruction reads it.
-    #[must_use]
-    pub fn read(&self, field: u8) -> u32 {
-        match field {
-            0..=14 => self.r[usize::from(field)],
-            _ => 0,
-        }
-    }
-
-    /// The address that an operand means.
-    #[must_use]
-    pub fn address(&self, operand: u32) -> u32 {
-        match Address::decode(operand) {
-            Address::Absolute(address) => address,
-            Address::Indirect { register, offset } => self.a[usize::from(register & 15)].wrapping_add(offset),
-        }
-    }
-}
 
 /// What one instruction did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,45 +35,6 @@ pub enum Step {
     Sync,
     /// HALT: the job is over; the program counter stays on the HALT.
     Halt,
-}
-
-/// What a run tells its caller. Every method has a default that does nothing.
-pub trait Hooks {
-    /// At every SYNC. Memory may be changed, to request a stop for instance.
-    fn sync(&mut self, _memory: &mut Memory) {}
-
-    /// At every ARGMAX, before its register is written: the registers, the values, and the index of the largest. The
-    /// result replaces the index.
-    fn argmax(&mut self, _registers: &Registers, _values: &[f32], largest: u32) -> u32 {
-        largest
-    }
-
-    /// Whether [`Hooks::argmax`] wants every position: prompt positions are otherwise free to skip it.
-    fn every_argmax(&self) -> bool {
-        false
-    }
-
-    /// After every instruction but HALT.
-    fn instruction(&mut self, _executed: &Executed<'_>) {}
-
-    /// Whether [`Hooks::instruction`] wants to be called.
-    fn every_instruction(&self) -> bool {
-        false
-    }
-}
-
-/// No hooks.
-impl Hooks for () {}
-
-/// One executed instruction, for a trace.
-#[derive(Clone, Copy, Debug)]
-pub struct Executed<'a> {
-    /// Where it stood.
-    pub pc: u32,
-    /// What it was.
-    pub instruction: Instruction,
-    /// What it wrote to memory: address and bytes.
-    pub written: Option<(u32, &'a [u8])>,
 }
 
 /// Buffers that live as long as the machine, so that no instruction allocates.

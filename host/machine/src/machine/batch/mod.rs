@@ -5,6 +5,7 @@
 //! host can see is the same as without: memory, registers and statistics at every SYNC, HALT and fault.
 
 mod plan;
+mod reader;
 mod region;
 
 use std::sync::Arc;
