@@ -1,9 +1,11 @@
-# From a model to a told story, by file names:
+# From a model to a told story:
 #
+#   make                          talk to the storyteller that comes with SSNAIL (make chat)
 #   make foo.chat                 foo.gguf becomes foo.ssnail, then you talk to it
 #   make foo.72mb.chat            the same for a board with 72 MB
 #   make foo.run PROMPT="Lily"    what the model makes of a text
 #   make findmodels QUERY=tiny    what there is to fetch
+#   make help                     this text
 #   make prg                      the program for the MEGA65: build/SSNAIL.PRG
 #
 # Works from any folder: make -f /where/ssnail/is/Makefile foo.chat
@@ -60,8 +62,8 @@ SAMPLING = $(if $(filter 0 0.0,$(TEMP)),--temp 0,$(if $(TEMP),--temp $(TEMP))) \
 .DELETE_ON_ERROR:
 # Images that a chat or run needed are kept.
 .SECONDARY:
-.PHONY: help findmodels fetch prg test bench clean FORCE
-.DEFAULT_GOAL := help
+.PHONY: chat run help findmodels fetch prg test bench clean FORCE
+.DEFAULT_GOAL := chat
 
 help:
 	@sed -n '/^[^#]/q; s/^# \{0,1\}//p' "$(SSNAIL_TOOLS:%/=%)/Makefile"
@@ -86,6 +88,12 @@ help:
 	-@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) $*.72mb.ssnail
 
 # ---- using them ----
+chat: $(SSNAIL)
+	@$(SSNAIL) chat -n $(TOKENS) $(SAMPLING)
+
+run: $(SSNAIL)
+	@$(SSNAIL) run --prompt "$$PROMPT" -n $(TOKENS) $(SAMPLING)
+
 %.run: %.ssnail FORCE
 	@$(SSNAIL) run $< --prompt "$$PROMPT" -n $(TOKENS) $(SAMPLING)
 

@@ -1,7 +1,7 @@
 //! Opening images: read, checked, loaded through the load port; and the options of the machine that runs them.
 
 use crate::exit::Refuse;
-use crate::{files, progress};
+use crate::{files, progress, storyteller};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use ssnail_machine::image::{self, ImageError};
@@ -113,16 +113,18 @@ enum NotAnImage {
     Image(#[from] ImageError),
 }
 
-/// Reads an image and loads it into a machine, with a progress bar.
+/// Reads an image and loads it into a machine, with a progress bar. Without a path it is the model that
+/// comes with the program.
 ///
 /// # Errors
 /// As [`ImageFile::read`], and a refusal where loading fails.
-pub fn load(path: &Path, args: &MachineArgs) -> Result<Accelerator> {
-    let file = ImageFile::read(path)?;
+pub fn load(path: Option<&Path>, args: &MachineArgs) -> Result<Accelerator> {
+    let file = path.map_or_else(storyteller::image, ImageFile::read)?;
     let bar = progress::bytes("load", file.bytes.len() as u64);
     let loaded = Accelerator::load(&file.bytes, &args.options(), |sent| bar.set_position(sent));
     bar.finish_and_clear();
-    loaded.refuse().with_context(|| path.display().to_string())
+    let named = || path.map_or_else(|| "the built-in storyteller".to_owned(), |path| path.display().to_string());
+    loaded.refuse().with_context(named)
 }
 
 /// The description, as far as it is text.

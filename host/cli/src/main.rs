@@ -14,6 +14,7 @@ mod model;
 mod out;
 mod progress;
 mod sampling;
+mod storyteller;
 mod stream;
 mod vocabulary;
 

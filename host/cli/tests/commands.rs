@@ -51,6 +51,20 @@ fn run_prints_prompt_and_answer_and_json_only_the_answer() {
 }
 
 #[test]
+fn without_an_image_the_storyteller_tells_a_story_that_ends() {
+    let ran = Test::new().args(["run", "--prompt", "Once upon a time", "-n", "250", "--json"]).run();
+    assert_eq!(ran.json()["stop_reason"], "eos");
+    let story = ran.json()["text"].as_str().unwrap().to_owned();
+    assert!(story.trim_end().ends_with("The end."), "{story}");
+    assert!(Test::new().args(["chat", "--greedy"]).stdin("Tell me about the rain.\n").run().stdout().len() > 200);
+    // The same model from its file is the same image.
+    let model = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/storyteller.gguf")).unwrap();
+    let test = Test::new().image("m", &model, &[]);
+    let again = test.args(["run", "m.ssnail", "--prompt", "Once upon a time", "-n", "250", "--json"]).run();
+    assert_eq!(again.stdout(), ran.stdout());
+}
+
+#[test]
 fn a_prompt_can_come_from_standard_input() {
     let typed = llama().args(["run", "m.ssnail", "--prompt", "ab", "--json"]).run();
     let piped = llama().args(["run", "m.ssnail", "--prompt", "-", "--json"]).stdin("ab\n").run();
@@ -105,6 +119,7 @@ fn statistics_call_the_estimate_an_estimate() {
 fn what_cannot_work_together_is_a_usage_error() {
     for options in [
         &["run", "m.ssnail"][..],
+        &["run"],
         &["run", "m.ssnail", "--prompt", "a", "--tokens", "1"],
         &["run", "m.ssnail", "--prompt", "a", "--json", "--logits", "-"],
         &["run", "m.ssnail", "--prompt", "a", "--trace", "-", "--logits", "-"],

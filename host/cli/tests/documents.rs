@@ -187,9 +187,17 @@ fn clean_removes_images_and_nothing_else() {
 }
 
 #[test]
-fn make_alone_shows_what_there_is() {
-    let help = made(&Test::new(), &[]);
+fn make_help_shows_what_there_is() {
+    let help = made(&Test::new(), &["help"]);
     for part in ["make foo.chat", "CONTEXT_WINDOW", "findmodels"] {
         assert!(help.contains(part), "{part}: {help}");
     }
+}
+
+#[test]
+fn make_alone_talks_to_the_storyteller_and_leaves_no_file() {
+    let test = Test::new();
+    assert!(made(&test, &["TOKENS=5"]).contains("storyteller (llama) [Story]"));
+    assert!(made(&test, &["run", "TOKENS=5", "PROMPT=Once upon a time"]).starts_with("Once upon a time"));
+    assert_eq!(fs::read_dir(test.path(".")).unwrap().count(), 0);
 }

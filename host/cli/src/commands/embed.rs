@@ -38,7 +38,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     if files::is_dash(&args.image) && args.texts.iter().any(|text| text == "-") {
         bail!("image and texts cannot both come from standard input");
     }
-    let mut accelerator = image::load(&args.image, &args.machine)?;
+    let mut accelerator = image::load(Some(&args.image), &args.machine)?;
     if !accelerator.header().is_encoder() {
         return Err(refused("this image is a decoder (it writes text): use ssnail run or ssnail chat"));
     }

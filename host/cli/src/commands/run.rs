@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// Runs a model once: the prompt is processed, then up to N tokens follow. The likeliest token is
 /// taken each time unless --temp is given. An encoder shows the vector of the prompt.
 ///
-///   ssnail run story.ssnail --prompt "Once upon a time"
+///   ssnail run --prompt "Once upon a time"
 ///   ssnail run story.ssnail --prompt "The cat" --temp 0.8 --seed 7 -n 200
 ///   ssnail run story.ssnail --tokens 1,403,407 -n 4 --json
 ///   echo "Lily saw" | ssnail run story.ssnail --prompt - --numerics hardware --stats
@@ -33,8 +33,8 @@ use std::time::{Duration, Instant};
 #[command(verbatim_doc_comment)]
 #[command(group(clap::ArgGroup::new("input").required(true).args(["prompt", "tokens"])))]
 pub struct Args {
-    /// Image (- for standard input)
-    image: PathBuf,
+    /// Image (- for standard input) [default: the storyteller that comes with the program]
+    image: Option<PathBuf>,
     /// Text to go on from (- reads it from standard input)
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: Option<String>,
@@ -82,10 +82,10 @@ pub fn run(args: &Args) -> Result<Outcome> {
     if to_stdout > 1 || (to_stdout == 1 && args.json) {
         bail!("only one of --json, --logits and --trace can go to standard output");
     }
-    if files::is_dash(&args.image) && args.prompt.as_deref() == Some("-") {
+    if args.image.as_deref().is_some_and(files::is_dash) && args.prompt.as_deref() == Some("-") {
         bail!("image and prompt cannot both come from standard input");
     }
-    let mut accelerator = image::load(&args.image, &args.machine)?;
+    let mut accelerator = image::load(args.image.as_deref(), &args.machine)?;
     let prompt = prompt(args, &accelerator)?;
     let mut files = Files { logits: create(args.logits.as_deref())?, trace: create(args.trace.as_deref())? };
     let shown = !args.json && to_stdout == 0;

@@ -21,6 +21,7 @@ use std::path::PathBuf;
 /// Talks to a model. It goes on from what you type, and from everything said before. Models that
 /// write no text (bert) show which of your earlier lines are most similar to the new one.
 ///
+///   ssnail chat
 ///   ssnail chat story.ssnail
 ///   ssnail chat story.ssnail --temp 0 --prompt "Once upon a time"     one turn, then leave
 ///   ssnail chat story.ssnail --seed 7 < turns.txt                     a turn per line
@@ -30,8 +31,8 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Image
-    image: PathBuf,
+    /// Image [default: the storyteller that comes with the program]
+    image: Option<PathBuf>,
     /// Say this, show the answer, leave
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: Option<String>,
@@ -64,10 +65,10 @@ enum Next {
 /// # Errors
 /// A refusal where the image cannot be used, or the only turn (`--prompt`) fails.
 pub fn run(args: &Args) -> Result<Outcome> {
-    if crate::files::is_dash(&args.image) {
+    if args.image.as_deref().is_some_and(crate::files::is_dash) {
         bail!("the image must be a file: standard input is the conversation");
     }
-    let mut accelerator = image::load(&args.image, &args.machine)?;
+    let mut accelerator = image::load(args.image.as_deref(), &args.machine)?;
     let settings = if args.greedy { Settings::GREEDY } else { args.sampling.settings(Settings::CHAT) };
     let seed = args.sampling.seed();
     introduce(&accelerator, &settings, seed)?;
