@@ -49,7 +49,7 @@ fn workshop(test: &Test) {
 }
 
 fn shell(test: &Test, line: &str, endpoint: &str) -> Output {
-    let line = line.strip_prefix("make ").map_or_else(|| line.to_owned(), |rest| format!("ssnail-make {rest}"));
+    let line = line.strip_prefix("make").map_or_else(|| line.to_owned(), |rest| format!("ssnail-make{rest}"));
     let path = format!("{}:{}", test.path("bin").display(), std::env::var("PATH").unwrap());
     Command::new("sh")
         .args(["-c", &line])
