@@ -7,6 +7,7 @@
 #   make findmodels QUERY=tiny    what there is to fetch
 #   make help                     this text
 #   make prg                      the program for the MEGA65: build/SSNAIL.PRG
+#   make toolchain                the compiler that prg needs: found, or fetched into ~/.cache/ssnail
 #
 # Works from any folder: make -f /where/ssnail/is/Makefile foo.chat
 # All the work is done by the ssnail command; this file only names it.
@@ -62,7 +63,7 @@ SAMPLING = $(if $(filter 0 0.0,$(TEMP)),--temp 0,$(if $(TEMP),--temp $(TEMP))) \
 .DELETE_ON_ERROR:
 # Images that a chat or run needed are kept.
 .SECONDARY:
-.PHONY: chat run help findmodels fetch prg test bench clean FORCE
+.PHONY: chat run help findmodels fetch prg toolchain test bench clean FORCE
 .DEFAULT_GOAL := chat
 
 help:
@@ -119,6 +120,9 @@ fetch: $(SSNAIL)
 # ---- for developers ----
 prg:
 	@CARGO="$(CARGO)" sh "$(SSNAIL_TOOLS:%/=%)/mega65/build.sh"
+
+toolchain:
+	@sh "$(SSNAIL_TOOLS:%/=%)/host/rv45/toolchain.sh"
 
 test:
 	$(CARGO) test --manifest-path "$(MANIFEST)" --workspace -- --show-output
