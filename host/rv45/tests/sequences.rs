@@ -134,6 +134,41 @@ fn immediate_operations() {
 }
 
 #[test]
+fn division_by_constants() {
+    let mut random = Random(8);
+    for k in [
+        0u32,
+        1,
+        2,
+        3,
+        5,
+        6,
+        7,
+        9,
+        10,
+        12,
+        60,
+        100,
+        255,
+        256,
+        641,
+        1000,
+        10_000,
+        65_535,
+        1_000_000,
+        0x8000_0001,
+        u32::MAX,
+    ] {
+        for op in [AluOp::Divu, AluOp::Remu, AluOp::Div, AluOp::Rem] {
+            for [rd, a] in [[12, 10], [10, 10]] {
+                let ir = Ir::Alu { op, rd: Reg(rd), a: Reg(a), b: Src::Imm(k) };
+                check(ir, &|x, _| op.eval(x, k), rd, a, 11, 30, &mut random);
+            }
+        }
+    }
+}
+
+#[test]
 fn constant_shifts() {
     let mut random = Random(3);
     for op in [AluOp::Sll, AluOp::Srl, AluOp::Sra, AluOp::Ror] {

@@ -35,6 +35,32 @@
         SBCQ W2
 .done:  RTS
 
+.func rv_divu10             ; Q = Q / 10
+        STQ $D770
+        LDQ .tenth
+        STQ $D774
+        LDQ $D77C
+        LSRQ Q
+        LSRQ Q
+        LSRQ Q
+        RTS
+.tenth: .dword $CCCCCCCD
+
+.func rv_remu10             ; Q = Q mod 10
+        STQ W0
+        JSR rv_divu10
+        STQ W1
+        ASLQ Q
+        ASLQ Q
+        CLC
+        ADCQ W1
+        ASLQ Q
+        STQ W1
+        LDQ W0
+        SEC
+        SBCQ W1
+        RTS
+
 .func rv_divu
         JSR rv_udivmod
         LDQ W2
