@@ -7,6 +7,9 @@
 #   make findmodels QUERY=tiny    what there is to fetch
 #   make help                     this text
 #   make prg                      the program for the MEGA65: build/SSNAIL.PRG
+#   make disk                     the same on a disk with the storyteller: build/SSNAIL.D81
+#   make card                     an SD card image with the storyteller: build/CARD.IMG
+#   make native                   disk and card in the emulated MEGA65, in this terminal
 #   make toolchain                the compiler that prg needs: found, or fetched into ~/.cache/ssnail
 #
 # Works from any folder: make -f /where/ssnail/is/Makefile foo.chat
@@ -45,7 +48,9 @@ CARGO ?= cargo
 export PROMPT TYPE
 
 SSNAIL_TOOLS ?= $(dir $(abspath $(lastword $(MAKEFILE_LIST))))
-MANIFEST := $(SSNAIL_TOOLS:%/=%)/Cargo.toml
+ROOT := $(SSNAIL_TOOLS:%/=%)
+MANIFEST := $(ROOT)/Cargo.toml
+BUILD := $(ROOT)/build
 
 # SSNAIL=/path/to/ssnail uses a program that is there already.
 ifeq ($(origin SSNAIL),undefined)
@@ -63,7 +68,7 @@ SAMPLING = $(if $(filter 0 0.0,$(TEMP)),--temp 0,$(if $(TEMP),--temp $(TEMP))) \
 .DELETE_ON_ERROR:
 # Images that a chat or run needed are kept.
 .SECONDARY:
-.PHONY: chat run help findmodels fetch prg toolchain test bench clean FORCE
+.PHONY: chat run help findmodels fetch prg disk card native toolchain test bench clean FORCE
 .DEFAULT_GOAL := chat
 
 help:
@@ -120,6 +125,23 @@ fetch: $(SSNAIL)
 # ---- for developers ----
 prg:
 	@CARGO="$(CARGO)" sh "$(SSNAIL_TOOLS:%/=%)/mega65/build.sh"
+
+# The storyteller as the MEGA65 loads it.
+$(BUILD)/STORY.SSN: $(ROOT)/models/storyteller.gguf $(SSNAIL)
+	@mkdir -p $(BUILD)
+	@$(SSNAIL) convert $< -o $@ --wtype q8_0 --type Story
+
+# A disk with the program and the storyteller, and a card with the storyteller.
+disk: prg $(BUILD)/STORY.SSN
+	@$(SSNAIL) disk demo $(BUILD)/SSNAIL.D81 --force --prg $(BUILD)/SSNAIL.PRG \
+		--readme $(ROOT)/mega65/README.txt --model $(BUILD)/STORY.SSN
+
+card: $(BUILD)/STORY.SSN
+	@$(SSNAIL) card create $(BUILD)/CARD.IMG --force --size 64M $(BUILD)/STORY.SSN=/SSNAIL/STORY.SSN
+
+# The disk and the card in the emulated MEGA65, in this terminal.
+native: disk card
+	@$(SSNAIL) m65 $(BUILD)/SSNAIL.D81 --card $(BUILD)/CARD.IMG
 
 toolchain:
 	@sh "$(SSNAIL_TOOLS:%/=%)/host/rv45/toolchain.sh"
