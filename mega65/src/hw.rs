@@ -11,9 +11,12 @@ pub mod vic;
 /// Registers in the MEGA65 personality, at their 28-bit addresses, whatever $D02F says.
 pub const IO: u32 = 0x0FFD_3000;
 
-/// Puts back what was found, as far as it can be; the runtime then returns to BASIC.
-pub fn leave() {
+/// Puts back what was found and returns to BASIC.
+#[allow(unsafe_code)]
+pub fn leave() -> ! {
     board::restore_ram_select();
     vic::restore();
     keys::flush();
+    // SAFETY: the runtime has kept what BASIC needs, and nothing of this program runs afterwards.
+    unsafe { rv45_rt::machine::rv45_basic() }
 }

@@ -15,9 +15,9 @@ mod out;
 /// Where the start-up code goes on.
 #[allow(unsafe_code)]
 #[no_mangle]
-extern "C" fn main() {
+extern "C" fn main() -> ! {
     app::run();
-    hw::leave();
+    hw::leave()
 }
 
 /// A panic is a fault of this program: said on the top line, then the machine waits for a reset.

@@ -2,7 +2,8 @@
 
 use crate::data;
 use ssnail_convert::{Options, WeightPolicy, plan};
-use ssnail_gguf::Gguf;
+use ssnail_gguf::{Gguf, GgufWriter, OwnedValue, Value};
+use ssnail_shared::rng::Rng;
 
 /// Converts a model of the test data (`models/NAME.gguf`) with a weight format of `ssnail convert`.
 pub fn image(name: &str, wtype: &str) -> Option<Vec<u8>> {
@@ -30,4 +31,78 @@ pub fn convert(gguf: &Gguf<'_>, options: &Options) -> Vec<u8> {
 /// A weight policy by its name.
 pub fn policy(wtype: &str) -> WeightPolicy {
     wtype.parse().unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Columns of the tiny model.
+const DIM: u64 = 32;
+const FFN: u64 = 64;
+
+/// A llama of one layer with random weights and a whole vocabulary of the test data (`vocab/NAME.gguf`).
+pub fn tiny_with_vocabulary(name: &str, wtype: &str) -> Option<Vec<u8>> {
+    let path = data()?.join("vocab").join(format!("{name}.gguf"));
+    if !path.is_file() {
+        println!("skipped: no {}", path.display());
+        return None;
+    }
+    let source = Gguf::open(&path).expect("a vocabulary");
+    let mut w = GgufWriter::new();
+    for key in source.keys().filter(|key| key.starts_with("tokenizer.ggml.")) {
+        if let Some(value) = source.get(key).and_then(owned) {
+            w.key(key, value);
+        }
+    }
+    let n = source.vocab().expect("a vocabulary").tokens.len() as u64;
+    w.key("general.architecture", "llama").key("general.name", "tiny");
+    for (key, value) in [
+        ("block_count", 1u32),
+        ("context_length", 256),
+        ("embedding_length", DIM as u32),
+        ("feed_forward_length", FFN as u32),
+        ("attention.head_count", 1),
+        ("attention.head_count_kv", 1),
+    ] {
+        w.key(format!("llama.{key}"), value);
+    }
+    w.key("llama.attention.layer_norm_rms_epsilon", 1e-5f32);
+    let mut random = Rng::new(1);
+    let mut matrix = |w: &mut GgufWriter<'_>, name: &str, columns: u64, rows: u64| {
+        let values: Vec<f32> =
+            (0..columns * rows).map(|_| (random.next_u32() >> 8) as f32 / 8_388_608.0 - 1.0).collect();
+        w.f32_tensor(name, &[columns, rows], &values);
+    };
+    matrix(&mut w, "token_embd.weight", DIM, n);
+    for (name, columns, rows) in [
+        ("attn_q", DIM, DIM),
+        ("attn_k", DIM, DIM),
+        ("attn_v", DIM, DIM),
+        ("attn_output", DIM, DIM),
+        ("ffn_gate", DIM, FFN),
+        ("ffn_up", DIM, FFN),
+        ("ffn_down", FFN, DIM),
+    ] {
+        matrix(&mut w, &format!("blk.0.{name}.weight"), columns, rows);
+    }
+    for name in ["blk.0.attn_norm.weight", "blk.0.ffn_norm.weight", "output_norm.weight"] {
+        w.f32_tensor(name, &[DIM], &[1.0; DIM as usize]);
+    }
+    let file = w.to_vec();
+    let gguf = Gguf::parse(&file).expect("a file just written");
+    Some(convert(&gguf, &Options { wtype: policy(wtype), ..Options::default() }))
+}
+
+/// A value as the writer takes it.
+fn owned(value: Value<'_>) -> Option<OwnedValue> {
+    Some(match value {
+        Value::Unsigned(n, _) => OwnedValue::U32(n as u32),
+        Value::Signed(n, _) => OwnedValue::I32(n as i32),
+        Value::Float(x, _) => OwnedValue::F32(x as f32),
+        Value::Bool(b) => OwnedValue::Bool(b),
+        Value::String(s) => OwnedValue::String(s.to_vec()),
+        Value::Array(a) => match (a.strings(), a.integers(), a.floats()) {
+            (Some(list), ..) => OwnedValue::Strings(list.into_iter().map(<[u8]>::to_vec).collect()),
+            (_, Some(list), _) => OwnedValue::I32s(list.into_iter().map(|n| n as i32).collect()),
+            (.., Some(list)) => OwnedValue::F32s(list),
+            _ => return None,
+        },
+    })
 }

@@ -99,7 +99,7 @@ fn is_panic(name: &str) -> bool {
 pub fn reads(name: &str) -> Option<Bytes> {
     const A: [Bytes; 6] = [0, regs([10]), regs([10, 11]), regs([10, 11, 12]), regs([10, 11, 12, 13]), ARGUMENTS];
     let arguments = match name {
-        "rv_panic" | "rv_halt" | "rv45_carry" => 0,
+        "rv_panic" | "rv_halt" | "rv45_carry" | "rv45_basic" => 0,
         "far_read8" | "far_read16" | "far_read32" | "rv45_dma" => 1,
         "far_write8" | "far_write16" | "far_write32" => 2,
         "memcpy" | "memmove" | "memset" | "memcmp" | "bcmp" | "rv45_dma_copy" | "rv45_dma_fill" => 3,

@@ -57,6 +57,8 @@ pub mod machine {
         pub fn rv45_hdos(function: u32, x: u32, y: u32, z: u32) -> u32;
         /// The same through any trap register: `port` is $D640 to $D67F.
         pub fn rv45_trap(port: u32, function: u32, x: u32, y: u32, z: u32) -> u32;
+        /// Returns to BASIC; does not come back.
+        pub fn rv45_basic() -> !;
         /// 1 if C was set after the last trap or KERNAL call, else 0.
         pub fn rv45_carry() -> u32;
         /// Starts the enhanced DMA list at a 28-bit address in chip RAM and waits for its end.

@@ -28,9 +28,13 @@ pub fn file(image: &[u8], main: usize, entry: u16) -> Result<Vec<u8>, LinkError>
 fn loader(main: usize, entry: u16) -> Result<Vec<u8>, LinkError> {
     let mut symbols = Symbols::default();
     let mut parser = Parser::new(&mut symbols);
-    for (name, value) in
-        [("MAIN_LEN", main as i64), ("STAGE", STAGE.into()), ("LOAD", LOAD.into()), ("START", entry.into())]
-    {
+    for (name, value) in [
+        ("MAIN_LEN", main as i64),
+        ("STAGE", STAGE.into()),
+        ("LOAD", LOAD.into()),
+        ("START", entry.into()),
+        ("BASE_PAGE", crate::lower::cells::BASE_PAGE.into()),
+    ] {
         parser.define(name, value);
     }
     let routines = parser.parse(include_str!("../runtime/unpack.s"))?;

@@ -56,8 +56,21 @@ pub fn code(entry: Label, halt: Label, stack_page: u8, options: &Options, symbol
         b.imp(M::MAP);
     }
     b.imp(M::EOM);
+    // What `rv45_basic` needs to go back.
+    let kept = options.hardware_stack_end.wrapping_sub(8);
+    b.imp(M::TSX);
+    b.abs(M::STX, kept + 6);
+    b.imp(M::TSY);
+    b.abs(M::STY, kept + 7);
+    let keep = symbols.fresh();
+    b.imm(M::LDX, 5);
+    b.label(keep);
+    b.inst(M::LDA, crate::asm::Mode::AbsoluteX, crate::asm::Operand::Word(0xFFFA));
+    b.inst(M::STA, crate::asm::Mode::AbsoluteX, crate::asm::Operand::Word(kept));
+    b.imp(M::DEX);
+    b.branch(M::BPL, keep);
     b.imp(M::CLE);
-    let top = options.hardware_stack_end.wrapping_sub(1);
+    let top = kept.wrapping_sub(1);
     b.imm(M::LDY, (top >> 8) as u8);
     b.imm(M::LDX, top as u8);
     b.imp(M::TYS);

@@ -2,10 +2,10 @@
 
 use crate::rv::Reg;
 
-/// The base page's number (register B).
-pub const BASE_PAGE: u8 = 0x1F;
+/// The base page's number (register B): the last page that the KERNAL leaves to programs.
+pub const BASE_PAGE: u8 = 0x1E;
 /// Address of the base page.
-pub const BASE: u16 = 0x1F00;
+pub const BASE: u16 = 0x1E00;
 
 /// Temporaries of 4 bytes.
 pub const W0: u8 = 0x80;

@@ -239,3 +239,50 @@
         JSR (BASE+W1)
         PLA
         JMP rv_overlay
+
+; Back to BASIC's READY with an empty program; the KERNAL's memory is as SYS left it (see the start-up code).
+KEPT = $1DF8
+HOP = $1600
+TAIL_LEN = 48
+.func rv45_basic
+        SEI
+        LDX #5
+.put:   LDA KEPT,X
+        STA $FFFA,X
+        DEX
+        BPL .put
+        LDX #TAIL_LEN       ; the end of this runs where no ROM will be
+.copy:  LDA .tail-1,X
+        STA HOP-1,X
+        DEX
+        BNE .copy
+        LDA #0              ; the program has been moved and cannot be run again
+        STA $2001
+        STA $2002
+        TAB
+        LDX KEPT+6
+        LDY KEPT+7
+        SEE
+        TXS
+        TYS
+        JMP HOP
+.tail:
+        LDA #$3F
+        STA abs:$0001
+        LDA #$64
+        STA $D030
+        LDA #$FF            ; the raster interrupt goes on
+        STA $D019
+        LDA #1
+        STA $D01A
+        LDA #64             ; speed as $D054 and $D031 say
+        STA abs:$0000
+        LDA #0
+        TAX
+        TAY
+        LDZ #$83
+        MAP
+        EOM
+        LDZ #0
+        CLI
+        RTS

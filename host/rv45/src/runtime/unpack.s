@@ -8,7 +8,7 @@ LEN = $8C
 OFFSET = $90
 BITS = $94
 MOVER_LEN = 40
-SAFE = $1E00                ; what runs while the program is moved over this code
+SAFE = $1D00                ; what runs while the program is moved over this code
 
         SEI
         CLD
@@ -31,7 +31,7 @@ SAFE = $1E00                ; what runs while the program is moved over this cod
         LDZ #0
         MAP
         EOM
-        LDA #$1F
+        LDA #BASE_PAGE
         TAB
         LDX #MOVER_LEN
 .save:  LDA mover-1,X

@@ -137,7 +137,7 @@ pub fn emulate_with(program: &Program, limit: u64, attic: &[(u32, &[u8])]) -> (O
     }
     let cycles = machine.board.cycles;
     let end = u32::from_le_bytes(std::array::from_fn(|i| {
-        machine.read_flat(0x1F00 + u32::from(rv45::runtime::LOG) + i as u32)
+        machine.read_flat(u32::from(rv45::lower::cells::BASE) + u32::from(rv45::runtime::LOG) + i as u32)
     }));
     let output: Vec<u8> = (LOG..end).map(|a| machine.read_flat(a)).collect();
     let outcome = Outcome { output: String::from_utf8_lossy(&output).into_owned(), exit: machine.read_flat(EXIT) };

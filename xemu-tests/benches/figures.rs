@@ -1,0 +1,244 @@
+//! Figures of the native program in 45GS02 cycles at 40.5 MHz: `cargo bench -p ssnail-xemu-tests`.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use ssnail_m65::hdos::{Hdos, Options};
+use ssnail_m65::io::card::Card;
+use ssnail_m65::{Machine, Model, Scenario, Stop};
+use ssnail_xemu_tests::bench::{HERTZ, busy, generated, milliseconds, press, rows, until};
+use ssnail_xemu_tests::card::{File, card};
+use ssnail_xemu_tests::scenario::{Setup, Step, play};
+use ssnail_xemu_tests::{model, prg};
+
+const LONG: u64 = 3000;
+const RETURN: u8 = 13;
+/// Rows of the conversation, and of the line being typed.
+const PANE: std::ops::Range<usize> = 2..46;
+const INPUT: std::ops::Range<usize> = 47..50;
+const SENTENCE: &str = "Once upon a time there was a little girl who lived near a big forest with her mother, two brothers \
+     and a cat named Tom; every day they went out to play, and 12 of the 345 birds sang to them, didn't they";
+
+fn main() {
+    let Some(prg) = prg() else { return };
+    sizes(&prg);
+    let (Some(small), Some(large)) =
+        (model::image("stories260K-Q8_0", "keep"), model::tiny_with_vocabulary("vocab-smollm2", "q8_0"))
+    else {
+        return;
+    };
+    loading(&small, &prg);
+    for (name, image, tokenizing, sampling) in
+        [("SPM, 512 tokens", &small, 250.0, 6.0), ("BPE, 49,152 tokens", &large, 1000.0, 400.0)]
+    {
+        let mut s = loaded(image);
+        watch_stacks(&mut s);
+        let text: String = SENTENCE.chars().take(200).collect();
+        play(&mut s, &[Step::Type("/greedy<RETURN>/n 20<RETURN>"), Step::Expect("at most 20", LONG)]);
+        s.type_text(&text).unwrap();
+        s.frames(600);
+        let job = until_job(&mut s);
+        print("200 characters to tokens, with their echo", name, job, tokenizing);
+        let (mean, most) = token_to_screen(&mut s);
+        print("a token to the screen, mean", name, mean, 2.0);
+        print("a token to the screen, slowest", name, most, 2.0);
+        sample(&mut s, name, sampling);
+        if name.starts_with("SPM") {
+            echo(&mut s);
+        }
+        stacks(&s, name);
+    }
+}
+
+fn print(what: &str, of: &str, cycles: u64, limit: f64) {
+    let ms = milliseconds(cycles);
+    let verdict = if ms <= limit { "" } else { "  MISSED" };
+    println!("{what} ({of}): {cycles} cycles, {ms:.2} ms of {limit} allowed{verdict}");
+}
+
+fn sizes(prg: &[u8]) {
+    println!("SSNAIL.PRG: {} bytes as a file", prg.len());
+    if let Ok(map) = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../build/SSNAIL.map")) {
+        println!("{}", map.lines().next().unwrap_or_default());
+        let bytes = |part: &str| -> u32 {
+            let lines = map.lines().filter(|l| l.contains(part));
+            lines.filter_map(|l| l.split_whitespace().nth(1)?.parse::<u32>().ok()).sum()
+        };
+        println!("overlays {} bytes, high {} bytes", bytes("[Overlay"), bytes("[High"));
+    }
+}
+
+fn loaded(image: &[u8]) -> Scenario {
+    let mut s = Setup::with(Model::R3, &[File::new("/SSNAIL/MODEL.SSN", image)]).start().unwrap();
+    play(&mut s, &[Step::Expect("1 model", 300), Step::Type("<RETURN>"), Step::Expect("/help lists", LONG)]);
+    s
+}
+
+/// From RETURN to the start of the job.
+fn until_job(s: &mut Scenario) -> u64 {
+    press(s, RETURN);
+    until(s, 20 * HERTZ, |s| busy(s))
+}
+
+/// Mean and slowest time from a token's publication to its text on the screen.
+fn token_to_screen(s: &mut Scenario) -> (u64, u64) {
+    let (mut sum, mut most, mut count, mut seen) = (0, 0, 0, 0);
+    loop {
+        until(s, 10 * HERTZ, |s| generated(s) > seen || !busy(s));
+        if !busy(s) {
+            break;
+        }
+        seen = generated(s);
+        let before = rows(s, PANE);
+        let took = until(s, 10 * HERTZ, |s| rows(s, PANE) != before || generated(s) > seen);
+        if generated(s) == seen {
+            sum += took;
+            count += 1;
+            most = most.max(took);
+        }
+    }
+    play(s, &[Step::Expect("tokens/s", LONG)]);
+    s.frames(20);
+    (if count > 0 { sum / count } else { 0 }, most)
+}
+
+/// Time from the end of one job to the start of the next: choosing a token and showing it.
+fn sample(s: &mut Scenario, name: &str, limit: f64) {
+    play(
+        s,
+        &[
+            Step::Type("/temp 0.8<RETURN>/topk 40<RETURN>/penalty 1.15<RETURN>/n 12<RETURN>"),
+            Step::Expect("at most 12", LONG),
+        ],
+    );
+    s.type_text("The").unwrap();
+    s.frames(100);
+    until_job(s);
+    let (mut sum, mut count) = (0, 0);
+    for _ in 0..10 {
+        until(s, 10 * HERTZ, |s| !busy(s));
+        sum += until(s, 100 * HERTZ, |s| busy(s));
+        count += 1;
+    }
+    print("a token chosen (top-k 40, penalty) and shown", name, sum / count, limit);
+    play(s, &[Step::Expect("s", LONG)]);
+    s.frames(200);
+}
+
+/// From a keypress to its echo while an answer comes.
+fn echo(s: &mut Scenario) {
+    play(s, &[Step::Type("/greedy<RETURN>/n 100<RETURN>/reset<RETURN>"), Step::Expect("fresh context", LONG)]);
+    s.type_text("Once upon a time").unwrap();
+    s.frames(200);
+    until_job(s);
+    let mut most = 0;
+    for key in b"hello" {
+        s.machine.run_until(s.machine.board.cycles + HERTZ / 60);
+        if !busy(s) {
+            break;
+        }
+        let before = rows(s, INPUT);
+        press(s, *key);
+        most = most.max(until(s, HERTZ, |s| rows(s, INPUT) != before));
+    }
+    print("a keypress echoed while an answer comes, slowest", "SPM", most, 20.0);
+    s.frames(300);
+}
+
+const PATTERN: u8 = 0xB7;
+const HARDWARE: std::ops::Range<usize> = 0x1700..0x1DF8;
+const SOFT_TOP: usize = 0x5_FFF0;
+
+/// End of the program's data.
+fn data_end() -> usize {
+    let map = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../build/SSNAIL.map")).unwrap_or_default();
+    map.lines()
+        .filter_map(|l| {
+            let (address, rest) = l.strip_prefix('$')?.split_once(' ')?;
+            let address = usize::from_str_radix(address, 16).ok()?;
+            let size: usize = rest.split_whitespace().next()?.parse().ok()?;
+            (address >= 0x4_0000).then_some(address + size)
+        })
+        .max()
+        .unwrap_or(SOFT_TOP)
+}
+
+/// Marks the free parts of both stacks.
+fn watch_stacks(s: &mut Scenario) {
+    let sp = usize::from(s.machine.cpu.sp) - 64;
+    let ram = s.machine.board.chip_ram_mut();
+    ram[HARDWARE.start..sp].fill(PATTERN);
+    let end = data_end();
+    // The soft pointer is x2, in the base page behind x0 and x1.
+    let soft = usize::from(ram[0x1E08]) | usize::from(ram[0x1E09]) << 8 | usize::from(ram[0x1E0A]) << 16;
+    ram[end..soft - 64].fill(PATTERN);
+}
+
+fn stacks(s: &Scenario, name: &str) {
+    let ram = s.machine.board.chip_ram();
+    let lowest = |range: std::ops::Range<usize>| range.clone().find(|&i| ram[i] != PATTERN).unwrap_or(range.end);
+    let hard = lowest(HARDWARE);
+    let end = data_end();
+    let soft = lowest(end..SOFT_TOP);
+    println!(
+        "stacks ({name}): hardware {} of {} bytes used; soft {} bytes used, {} free above the data",
+        HARDWARE.end - hard,
+        HARDWARE.len(),
+        SOFT_TOP - soft,
+        soft - end
+    );
+}
+
+/// Rate of loading a model, against a loop that reads the same file through HDOS and does nothing with it.
+fn loading(image: &[u8], prg: &[u8]) {
+    let mut s = Setup::with(Model::R3, &[File::new("/SSNAIL/MODEL.SSN", image)]).start().unwrap();
+    play(&mut s, &[Step::Expect("1 model", 300)]);
+    press(&mut s, RETURN);
+    let cycles = until(&mut s, 60 * HERTZ, |s| s.screen().contains("/help lists"));
+    let bare = bare_loop(image);
+    let rate = |cycles: u64| image.len() as f64 * HERTZ as f64 / cycles as f64 / 1000.0;
+    let percent = 100.0 * bare as f64 / cycles as f64;
+    println!(
+        "loading {} bytes: {:.0} KB/s from RETURN to the conversation, {:.0} KB/s bare, {percent:.1} % (at least 90){}",
+        image.len(),
+        rate(cycles),
+        rate(bare),
+        if percent < 90.0 { "  MISSED" } else { "" }
+    );
+    let _ = prg;
+}
+
+/// Cycles of reading the file by HDOS alone.
+fn bare_loop(image: &[u8]) -> u64 {
+    let source = "
+        LDA #$22
+        JSR trap
+        LDY #$1E
+        LDA #$2E
+        JSR trap
+        LDA #$34
+        JSR trap
+        LDA #$18
+        JSR trap
+loop:   LDA #$1A
+        JSR trap
+        BCC done
+        STX $1F00
+        TYA
+        ORA $1F00
+        BNE loop
+done:   RTS
+trap:   STA $D640
+        CLV
+        RTS
+";
+    let code = rv45::asm::assemble(source, 0x2001).unwrap();
+    let mut machine = Machine::new(Model::R3);
+    machine.board.chip_ram_mut()[0x2001..0x2001 + code.bytes.len()].copy_from_slice(&code.bytes);
+    machine.board.chip_ram_mut()[0x1E00..0x1E0A].copy_from_slice(b"MODEL.SSN\0");
+    machine.board.storage.card = Some(Card::new(card(&[File::new("/MODEL.SSN", image)])));
+    machine.set_hypervisor(Box::new(Hdos::new(Options::default())));
+    let p = machine.cpu.p();
+    machine.cpu.set_p(p | 0x04);
+    machine.sys(0x2001);
+    assert_eq!(machine.run_until(60 * HERTZ), Some(Stop::Returned));
+    machine.board.cycles
+}
