@@ -4,6 +4,7 @@
 //! `<SHIFT-RETURN>` add modifiers; `<LT>` is the character `<`; a line feed is RETURN.
 
 use crate::io::keyboard::{Key, modifier};
+use crate::io::matrix;
 use thiserror::Error;
 
 /// Text that names no key.
@@ -86,7 +87,7 @@ pub fn character(c: char) -> Option<Key> {
 }
 
 /// Adds modifiers to a key as the keyboard's tables do.
-fn modified(key: Key, modifiers: u8) -> Key {
+pub(crate) fn modified(key: Key, modifiers: u8) -> Key {
     let mut key = Key { modifiers: key.modifiers | modifiers, ..key };
     if modifiers & modifier::CTRL != 0 && key.ascii.is_ascii_alphabetic() {
         key.ascii &= 0x1f;
@@ -97,13 +98,29 @@ fn modified(key: Key, modifiers: u8) -> Key {
         key.ascii = 0xed;
     } else if modifiers & modifier::MEGA != 0 && key.ascii == 0x11 {
         key.ascii = 0xee;
-    } else if modifiers & modifier::SHIFT != 0
+    } else if modifiers & (modifier::SHIFT | modifier::RIGHT_SHIFT) != 0
         && let Some(upper) = char::from(key.ascii).is_ascii_lowercase().then(|| key.ascii.to_ascii_uppercase())
     {
         key.petscii = upper + 0x80;
         key.ascii = upper;
+    } else if let Some(other) = with_modifier(key.ascii, modifiers) {
+        key = Key { modifiers: key.modifiers, ..other };
     }
     key
+}
+
+/// Keys whose code with shift or MEGA is another one.
+fn with_modifier(code: u8, modifiers: u8) -> Option<Key> {
+    let code = if modifiers & modifier::MEGA != 0 {
+        matrix::with_mega(code)?
+    } else if modifiers & (modifier::SHIFT | modifier::RIGHT_SHIFT) != 0 {
+        matrix::with_shift(code)?
+    } else {
+        return None;
+    };
+    let (_, ascii, petscii, modifiers) =
+        *NAMED.iter().find(|n| n.1 == code).unwrap_or(&("", code, if code < 0x5b { code } else { 0xff }, 0));
+    Some(Key { ascii, petscii, modifiers })
 }
 
 fn escape(name: &str) -> Result<Key, KeyError> {
@@ -163,6 +180,9 @@ mod tests {
         assert_eq!(key, Key { ascii: 0x15, petscii: 0x15, modifiers: modifier::CTRL });
         assert_eq!(parse("<ALT-DEL>").unwrap()[0].ascii, 0x7f);
         assert_eq!(parse("<SHIFT-a>").unwrap()[0], character('A').unwrap());
+        for (modified, name) in [("<SHIFT-1>", "!"), ("<SHIFT-RIGHT>", "<LEFT>"), ("<SHIFT-F5>", "<F6>"), ("<MEGA-:>", "{")] {
+            assert_eq!(parse(modified).unwrap(), parse(name).unwrap(), "{modified}");
+        }
     }
 
     #[test]

@@ -127,7 +127,9 @@ impl Machine {
     /// Runs to the start of the next frame.
     pub fn run_frame(&mut self) -> Option<Stop> {
         let next = self.board.vic.next_frame(self.board.cycles);
-        self.run_until(next)
+        let stop = self.run_until(next);
+        self.board.keyboard.frame();
+        stop
     }
 
     /// Runs one instruction.

@@ -11,6 +11,7 @@ use ssnail_m65::scenario::dump;
 use ssnail_m65::{Machine, Model};
 use ssnail_shared::isa::{Instruction, Opcode};
 use ssnail_shared::map::{MEMORY_BASE, PAYLOAD};
+use ssnail_shared::registers as reg;
 
 /// Register block at [$20]; loads `count` bytes from $4000 to PAYLOAD through the port by DMA,
 /// runs the job there, and leaves ERROR at $3F00, polls of BUSY (16 bits) at $3F01, control at
@@ -157,6 +158,22 @@ fn at_full_speed_the_job_is_over_before_the_first_poll() {
     machine.board.expansion.accelerator.bandwidth = None;
     run(&mut machine, 10);
     assert_eq!(result(&machine), (0, 0, 0x80));
+}
+
+/// A script that branches to itself.
+#[test]
+fn a_job_without_end_does_not_stop_the_emulation() {
+    let mut machine = program(Model::R3, "x: BRA x");
+    machine.board.expansion.accelerator.bandwidth = None;
+    let script = Instruction { op: Opcode::Beq, a: 15, b: 15, x: PAYLOAD, y: 0, z: 0 }.encode();
+    machine.board.expansion.slice_mut(PAYLOAD, 16).unwrap().copy_from_slice(&script);
+    for (register, byte) in (reg::JOB..).zip(PAYLOAD.to_le_bytes()) {
+        machine.write_flat(reg::BASE + register, byte);
+    }
+    machine.write_flat(reg::BASE + reg::GO, reg::GO_START);
+    machine.run_frame();
+    assert_eq!(machine.read_flat(reg::BASE + reg::STATUS), reg::STATUS_BUSY);
+    assert_eq!(machine.frame(), 1);
 }
 
 #[test]

@@ -82,7 +82,7 @@ extern "C" fn main() {
 }
 
 fn greet(screen: &mut Screen) {
-    screen.print(b"A MEGA65 program in Rust. DIR: the card. LOAD NAME: a file into attic RAM. RUN/STOP: end.", Colour::Text);
+    screen.print(b"A MEGA65 program in Rust. Type DIR, LOAD NAME or anything; RUN/STOP ends.", Colour::Text);
     screen.end_line();
     let found: &[u8] = match stream::target() {
         stream::Target::Port => b"The accelerator is here: files go through its load port.",

@@ -40,6 +40,8 @@ impl Board {
                 self.video_wait();
                 self.colour_ram[usize::from(offset - 0x800)]
             }
+            // Port B of the first CIA: the rows of the keyboard's columns that port A selects.
+            0xc if low & 15 == 1 => self.cia[0].read(low, cycles) & self.keyboard.matrix().scan(self.cia[0].port_a()),
             0xc => self.cia[0].read(low, cycles),
             0xd => self.cia[1].read(low, cycles),
             0xe | 0xf if self.storage.mapped => self.storage.read_buffer(offset - 0xe00, cycles),
@@ -118,8 +120,6 @@ impl Board {
             return value;
         }
         match low {
-            // Bit 5 would claim real hardware.
-            0x0f => 0x00,
             0x29 => self.model.id(),
             0x80..=0x93 | 0xa1 | 0xda | 0xdb => self.storage.read(low, self.cycles),
             _ => 0xff,

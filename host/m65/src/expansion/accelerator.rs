@@ -9,6 +9,14 @@ use crate::model::Model;
 /// Bytes per second that the accelerator's memory moves, as the PC tools assume.
 pub const BANDWIDTH: u64 = 130_000_000;
 
+/// What a job may do at once where there is no waiting: far more than an answer takes. A job that
+/// never ends reaches the first within seconds of the host's time if it only loops, the second if it
+/// multiplies.
+const INSTRUCTIONS_AT_ONCE: u64 = 4_000_000;
+const BYTES_AT_ONCE: u64 = 32 << 30;
+/// Bytes between two looks at these limits.
+const SLICE: u64 = 1 << 20;
+
 /// What is wrong with the accelerator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Defect {
@@ -33,7 +41,8 @@ pub struct Accelerator {
     device: Device,
     /// What is wrong with it.
     pub defect: Defect,
-    /// Bytes per second; `None`: all work is done at once.
+    /// Bytes per second; `None`: work is done at once. A job that seems not to end goes on at
+    /// [`BANDWIDTH`], so that the emulation does.
     pub bandwidth: Option<u64>,
     synced: u64,
     /// Part of a byte that is still owed, in units of 1 / [`CPU_HZ`].
@@ -41,6 +50,8 @@ pub struct Accelerator {
     lost: u64,
     /// A job was started that [`Defect::JobError`] ended.
     failed: bool,
+    /// Instructions and bytes before the current job.
+    before_job: (u64, u64),
 }
 
 impl Accelerator {
@@ -53,7 +64,7 @@ impl Accelerator {
             bytes.fill(0xff);
         }
         let defect = if hyperram == 0 { Defect::Absent } else { Defect::None };
-        Self { device, defect, bandwidth: Some(BANDWIDTH), synced: 0, remainder: 0, lost: 0, failed: false }
+        Self { device, defect, bandwidth: Some(BANDWIDTH), synced: 0, remainder: 0, lost: 0, failed: false, before_job: (0, 0) }
     }
 
     /// The device behind the registers.
@@ -70,16 +81,30 @@ impl Accelerator {
     pub fn sync(&mut self, cycles: u64) {
         let elapsed = cycles.saturating_sub(self.synced);
         self.synced = self.synced.max(cycles);
-        let bytes = match self.bandwidth {
-            None => u64::MAX,
-            Some(rate) => {
-                let total = u128::from(elapsed) * u128::from(rate) + u128::from(self.remainder);
-                self.remainder = (total % u128::from(CPU_HZ)) as u64;
-                u64::try_from(total / u128::from(CPU_HZ)).unwrap_or(u64::MAX)
-            }
-        };
-        if bytes > 0 && !(self.defect == Defect::Hangs && self.device.busy()) {
+        let total = u128::from(elapsed) * u128::from(self.bandwidth.unwrap_or(BANDWIDTH)) + u128::from(self.remainder);
+        self.remainder = (total % u128::from(CPU_HZ)) as u64;
+        let bytes = u64::try_from(total / u128::from(CPU_HZ)).unwrap_or(u64::MAX);
+        if self.defect == Defect::Hangs && self.device.busy() {
+            return;
+        }
+        if self.bandwidth.is_none() {
+            self.at_once();
+        }
+        if bytes > 0 {
             self.device.advance(bytes);
+        }
+    }
+
+    /// Empties the ring and works until the job ends or a limit is reached.
+    fn at_once(&mut self) {
+        self.device.advance(SLICE);
+        let (instructions, bytes) = self.before_job;
+        while self.device.busy() {
+            let stats = self.device.machine().stats;
+            if stats.instructions - instructions > INSTRUCTIONS_AT_ONCE || stats.bytes() - bytes > BYTES_AT_ONCE {
+                return;
+            }
+            self.device.advance(SLICE);
         }
     }
 
@@ -107,7 +132,12 @@ impl Accelerator {
         if matches!(self.defect, Defect::JobError(_)) && offset == reg::GO {
             self.failed = true;
         } else {
+            let was_busy = self.device.busy();
             self.device.write(offset, value);
+            if !was_busy && self.device.busy() {
+                let stats = &self.device.machine().stats;
+                self.before_job = (stats.instructions, stats.bytes());
+            }
         }
         true
     }

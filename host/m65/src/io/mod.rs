@@ -9,6 +9,7 @@ pub mod f011;
 pub mod i2c;
 pub mod keyboard;
 pub mod math;
+pub mod matrix;
 pub mod random;
 mod sd;
 pub mod storage;

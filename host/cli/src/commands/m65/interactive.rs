@@ -6,6 +6,7 @@ use anyhow::Result;
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, execute};
+use ssnail_m65::io::cia::CPU_HZ;
 use ssnail_m65::io::keyboard::Key;
 use ssnail_m65::keys;
 use ssnail_m65::screen::Terminal;
@@ -75,7 +76,8 @@ fn play(machine: &mut Machine, real_time: bool) -> Result<Option<Stop>> {
             return Ok(stop);
         }
         // Behind by more than this, real time starts again from now.
-        next = (next + Duration::from_millis(20)).max(Instant::now() - Duration::from_millis(200));
+        let frame = machine.board.vic.frame_cycles() as f64 / CPU_HZ as f64;
+        next = (next + Duration::from_secs_f64(frame)).max(Instant::now() - Duration::from_millis(200));
         loop {
             let wait = if real_time { next.saturating_duration_since(Instant::now()) } else { Duration::ZERO };
             if !event::poll(wait)? {
@@ -114,6 +116,7 @@ fn translate(key: &KeyEvent) -> Option<Key> {
         KeyCode::Home if shift => "CLR".to_owned(),
         KeyCode::Home => "HOME".to_owned(),
         KeyCode::End => "HELP".to_owned(),
+        KeyCode::BackTab => "SHIFT-TAB".to_owned(),
         KeyCode::Up => "UP".to_owned(),
         KeyCode::Down => "DOWN".to_owned(),
         KeyCode::Left => "LEFT".to_owned(),
