@@ -11,6 +11,7 @@
 #   make card                     an SD card image with the storyteller: build/CARD.IMG
 #   make native                   disk and card in the emulated MEGA65, in this terminal
 #   make toolchain                the compiler that prg needs: found, or fetched into ~/.cache/ssnail
+#   make m65-demo                 a small program for the emulated MEGA65: build/DEMO.PRG
 #
 # Works from any folder: make -f /where/ssnail/is/Makefile foo.chat
 # All the work is done by the ssnail command; this file only names it.
@@ -68,7 +69,7 @@ SAMPLING = $(if $(filter 0 0.0,$(TEMP)),--temp 0,$(if $(TEMP),--temp $(TEMP))) \
 .DELETE_ON_ERROR:
 # Images that a chat or run needed are kept.
 .SECONDARY:
-.PHONY: chat run help findmodels fetch prg disk card native toolchain test bench clean FORCE
+.PHONY: chat run help findmodels fetch prg disk card native toolchain m65-demo test bench clean FORCE
 .DEFAULT_GOAL := chat
 
 help:
@@ -145,6 +146,8 @@ native: disk card
 
 toolchain:
 	@sh "$(SSNAIL_TOOLS:%/=%)/host/rv45/toolchain.sh"
+m65-demo:
+	@CARGO="$(CARGO)" sh "$(SSNAIL_TOOLS:%/=%)/host/m65/demo/build.sh"
 
 test:
 	$(CARGO) test --manifest-path "$(MANIFEST)" --workspace -- --show-output

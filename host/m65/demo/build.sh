@@ -1,14 +1,15 @@
 #!/bin/sh
-# Builds the demo; prints the path of the PRG. The folder of the result is the first argument,
-# else target/m65-demo of this repository.
+# Builds build/DEMO.PRG and its map. Exit code 3: no compiler for RISC-V can be had here.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
-out=${1:-${CARGO_TARGET_DIR:-$root/target}/m65-demo}
-settings=$("$root/host/rv45/toolchain.sh")
+settings=$("$root/host/rv45/toolchain.sh") || exit 3
 eval "$settings"
-mkdir -p "$out"
-(cd "$here" && RUSTFLAGS="$RV45_RUSTFLAGS" $RV45_CARGO build --quiet --release $RV45_CARGO_FLAGS --target-dir "$out/riscv") >&2
-${CARGO:-cargo} run --quiet --manifest-path "$root/Cargo.toml" -p rv45 -- \
-    "$out/riscv/$RV45_TARGET/release/m65-demo" -o "$out/DEMO.PRG" --map "$out/DEMO.map" --list "$out/DEMO.lst" >"$out/DEMO.report"
-echo "$out/DEMO.PRG"
+target=$root/target/m65-demo
+# The warnings are about compiler flags that are meant.
+log=$(cd "$here" && RUSTFLAGS="$RV45_RUSTFLAGS" $RV45_CARGO build --quiet --release $RV45_CARGO_FLAGS --target-dir "$target" 2>&1) ||
+    { echo "$log" >&2; exit 1; }
+mkdir -p "$root/build"
+${CARGO:-cargo} run --quiet --manifest-path "$root/Cargo.toml" --package rv45 -- "$target/$RV45_TARGET/release/m65-demo" \
+    -o "$root/build/DEMO.PRG" --map "$root/build/DEMO.map" >/dev/null
+ls -l "$root/build/DEMO.PRG"

@@ -180,7 +180,9 @@ mod tests {
         assert_eq!(key, Key { ascii: 0x15, petscii: 0x15, modifiers: modifier::CTRL });
         assert_eq!(parse("<ALT-DEL>").unwrap()[0].ascii, 0x7f);
         assert_eq!(parse("<SHIFT-a>").unwrap()[0], character('A').unwrap());
-        for (modified, name) in [("<SHIFT-1>", "!"), ("<SHIFT-RIGHT>", "<LEFT>"), ("<SHIFT-F5>", "<F6>"), ("<MEGA-:>", "{")] {
+        for (modified, name) in
+            [("<SHIFT-1>", "!"), ("<SHIFT-RIGHT>", "<LEFT>"), ("<SHIFT-F5>", "<F6>"), ("<MEGA-:>", "{")]
+        {
             assert_eq!(parse(modified).unwrap(), parse(name).unwrap(), "{modified}");
         }
     }

@@ -28,7 +28,7 @@ loop:   LDA #1
         BRA loop";
     let mut machine = program(Model::R3, source);
     let seen = |machine: &mut Machine, frames: u32| {
-        (0..frames).for_each(|_| drop(machine.run_frame()));
+        (0..frames).for_each(|_| assert_eq!(machine.run_frame(), None));
         [0x3f00, 0x3f01, 0x3f02, 0x3f03].map(|at| machine.board.peek(at))
     };
     assert_eq!(seen(&mut machine, 1), [0xff, 0xff, 0, 0]);

@@ -38,7 +38,24 @@ pub fn feed(register: u32, from: u32, length: u16) {
     let [n0, n1] = length.to_le_bytes();
     // Options (list format with sub-command, megabytes), copy, count, source, destination, hold.
     let list = [
-        0x0B, 0x80, f3 << 4 | f2 >> 4, 0x81, t3 << 4 | t2 >> 4, 0x00, 0x00, n0, n1, f0, f1, f2 & 15, t0, t1, t2 & 15, 0x08, 0, 0,
+        0x0B,
+        0x80,
+        f3 << 4 | f2 >> 4,
+        0x81,
+        t3 << 4 | t2 >> 4,
+        0x00,
+        0x00,
+        n0,
+        n1,
+        f0,
+        f1,
+        f2 & 15,
+        t0,
+        t1,
+        t2 & 15,
+        0x08,
+        0,
+        0,
     ];
     // SAFETY: the list is complete and in chip RAM; the register takes bytes.
     unsafe { rv45_dma(list.as_ptr() as u32) }

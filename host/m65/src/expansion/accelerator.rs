@@ -64,7 +64,16 @@ impl Accelerator {
             bytes.fill(0xff);
         }
         let defect = if hyperram == 0 { Defect::Absent } else { Defect::None };
-        Self { device, defect, bandwidth: Some(BANDWIDTH), synced: 0, remainder: 0, lost: 0, failed: false, before_job: (0, 0) }
+        Self {
+            device,
+            defect,
+            bandwidth: Some(BANDWIDTH),
+            synced: 0,
+            remainder: 0,
+            lost: 0,
+            failed: false,
+            before_job: (0, 0),
+        }
     }
 
     /// The device behind the registers.

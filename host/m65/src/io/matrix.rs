@@ -193,8 +193,21 @@ mod tests {
     fn well_known_positions() {
         let at = |text: &str| position(&keys::parse(text).unwrap()[0]);
         let known = [
-            ("<DEL>", 0), ("<RETURN>", 1), ("a", 10), ("<SHIFT-A>", 10), (" ", 60), ("<RUN/STOP>", 63), ("q", 62),
-            ("1", 56), ("!", 56), ("<F1>", 4), ("<F2>", 4), ("<UP>", 7), ("<LEFT>", 2), ("<CTRL-C>", 20), ("/", 55),
+            ("<DEL>", 0),
+            ("<RETURN>", 1),
+            ("a", 10),
+            ("<SHIFT-A>", 10),
+            (" ", 60),
+            ("<RUN/STOP>", 63),
+            ("q", 62),
+            ("1", 56),
+            ("!", 56),
+            ("<F1>", 4),
+            ("<F2>", 4),
+            ("<UP>", 7),
+            ("<LEFT>", 2),
+            ("<CTRL-C>", 20),
+            ("/", 55),
         ];
         for (text, position) in known {
             assert_eq!(at(text), Some(position), "{text}");
