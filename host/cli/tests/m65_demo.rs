@@ -6,10 +6,16 @@ mod support;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
 use support::Test;
 
-/// Builds the demo; `None` where no compiler for RISC-V can be had.
+/// The demo, built once; `None` where no compiler for RISC-V can be had.
 fn demo() -> Option<Vec<u8>> {
+    static PROGRAM: OnceLock<Option<Vec<u8>>> = OnceLock::new();
+    PROGRAM.get_or_init(build).clone()
+}
+
+fn build() -> Option<Vec<u8>> {
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let built = Command::new("sh").arg(root.join("host/m65/demo/build.sh")).output().unwrap();
     let log = String::from_utf8_lossy(&built.stderr);
@@ -69,7 +75,7 @@ fn the_demo_shows_the_time_echoes_lists_and_loads() {
             .stdout_contains("> Hello, MEGA65!\nHello, MEGA65!\n")
             .stdout_contains("DEMO     PRG")
             .stdout_contains("STORY    BIN     20000\n")
-            .stdout_contains("SSNAIL              folder\n")
+            .stdout_contains("SSNAIL          folder\n")
             .stdout_contains(format!("{checksum}{same}\n"))
             .stdout_contains("There is no such file on the card.\n>")
             .stdout_contains(" 2026-11-30 12:00:")
