@@ -146,6 +146,7 @@ native: disk card
 
 toolchain:
 	@sh "$(SSNAIL_TOOLS:%/=%)/host/rv45/toolchain.sh"
+
 m65-demo:
 	@CARGO="$(CARGO)" sh "$(SSNAIL_TOOLS:%/=%)/host/m65/demo/build.sh"
 
