@@ -128,6 +128,6 @@ fn remote_file(entry: &Value) -> Option<RemoteFile> {
         path: path.to_owned(),
         // A pointer's own size stands in `size` of some mirrors: the large file's comes first.
         size: number(lfs, "size").or_else(|| number(entry, "size")),
-        sha256: sha256.filter(|oid| crate::client::is_sha256(oid)).map(str::to_ascii_lowercase),
+        sha256: sha256.filter(|oid| crate::reply::is_sha256(oid)).map(str::to_ascii_lowercase),
     })
 }

@@ -6,6 +6,7 @@
 //! memory they need, [`fetch`] brings one file home: resumed, checked, whole or absent.
 
 pub mod api;
+mod choose;
 mod client;
 mod error;
 pub mod fetch;
@@ -15,13 +16,15 @@ mod header;
 mod json;
 pub mod names;
 mod partial;
+mod reply;
 mod retry;
 mod source;
 mod token;
 mod url;
 
-pub use client::{Client, Event, Reply, Settings, is_sha256};
+pub use client::{Client, Event, Settings};
 pub use error::HubError;
+pub use reply::{Reply, is_sha256};
 pub use retry::Patience;
 pub use source::Source;
 pub use token::Token;

@@ -1,7 +1,8 @@
 //! `ssnail run`: a prompt, and what the model makes of it.
 
+mod watch;
+
 use crate::exit::{Outcome, Refuse, refused};
-use crate::files::Output;
 use crate::image::{self, MachineArgs};
 use crate::sampling::SamplingArgs;
 use crate::stream::TextStream;
@@ -9,16 +10,14 @@ use crate::vocabulary::{Pieces, Vocabulary};
 use crate::{files, out};
 use anyhow::{Context, Result, bail};
 use serde_json::json;
-use ssnail_machine::{Accelerator, Executed, Stats, Watch, trace};
-use ssnail_shared::mem::SliceMemory;
-use ssnail_shared::recent::Recent;
-use ssnail_shared::rng::Rng;
+use ssnail_machine::{Accelerator, Stats};
 use ssnail_shared::runtime::StopReason;
-use ssnail_shared::sampler::{self, Candidate, SampleError, Settings};
+use ssnail_shared::sampler::Settings;
 use ssnail_shared::tokenizer::{Place, Rules};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use watch::{Chooser, Files, Watching};
 
 /// Runs a model once: the prompt is processed, then up to N tokens follow. The likeliest token is
 /// taken each time unless --temp is given. An encoder shows the vector of the prompt.
@@ -87,7 +86,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     }
     let mut accelerator = image::load(args.image.as_deref(), &args.machine)?;
     let prompt = prompt(args, &accelerator)?;
-    let mut files = Files { logits: create(args.logits.as_deref())?, trace: create(args.trace.as_deref())? };
+    let mut files = Files::open(args.logits.as_deref(), args.trace.as_deref())?;
     let shown = !args.json && to_stdout == 0;
     let before = accelerator.stats();
     let start = Instant::now();
@@ -145,125 +144,6 @@ fn prompt(args: &Args, accelerator: &Accelerator) -> Result<Prompt> {
     Ok(Prompt { ids, text: Some(text) })
 }
 
-/// Files that a run fills.
-struct Files {
-    logits: Option<BufWriter<Output>>,
-    trace: Option<BufWriter<Output>>,
-}
-
-fn create(path: Option<&Path>) -> Result<Option<BufWriter<Output>>> {
-    path.map(|path| Ok(BufWriter::new(Output::create(path)?))).transpose()
-}
-
-impl Files {
-    fn write_logits(&mut self, values: &[f32]) -> Result<()> {
-        if let Some(file) = &mut self.logits {
-            for value in values {
-                file.write_all(&value.to_le_bytes())?;
-            }
-        }
-        Ok(())
-    }
-
-    fn commit(self) -> Result<()> {
-        for file in [self.logits, self.trace].into_iter().flatten() {
-            file.into_inner().map_err(std::io::IntoInnerError::into_error)?.commit()?;
-        }
-        Ok(())
-    }
-}
-
-/// Watches a run: prints text, fills files, chooses tokens. The first error ends the run.
-struct Watching<'a> {
-    files: &'a mut Files,
-    chooser: Option<Chooser>,
-    stream: Option<(TextStream, Pieces)>,
-    error: Option<anyhow::Error>,
-}
-
-impl<'a> Watching<'a> {
-    fn quiet(files: &'a mut Files) -> Self {
-        Self { files, chooser: None, stream: None, error: None }
-    }
-
-    fn keep(&mut self, result: Result<()>) {
-        if let Err(error) = result {
-            self.error.get_or_insert(error);
-        }
-    }
-
-    fn finish(self) -> Result<()> {
-        self.error.map_or(Ok(()), Err)
-    }
-}
-
-impl Watch for Watching<'_> {
-    fn token(&mut self, token: u32) -> bool {
-        if let Some((stream, pieces)) = &mut self.stream {
-            let result = stream.push(pieces.get(token)).map_err(anyhow::Error::from);
-            self.keep(result);
-        }
-        self.error.is_none()
-    }
-
-    fn logits(&mut self, _pos: u32, logits: &[f32]) {
-        let result = self.files.write_logits(logits);
-        self.keep(result);
-    }
-
-    fn wants_logits(&self) -> bool {
-        self.files.logits.is_some()
-    }
-
-    fn choose(&mut self, pos: u32, logits: &[f32], largest: u32) -> u32 {
-        let Some(chooser) = &mut self.chooser else { return largest };
-        match chooser.choose(logits) {
-            Ok(token) => token,
-            Err(error) => {
-                self.keep(Err(refused(format_args!("position {pos}: {error}: the weights or the image are damaged"))));
-                largest
-            }
-        }
-    }
-
-    fn instruction(&mut self, executed: &Executed<'_>) {
-        if let Some(file) = &mut self.files.trace {
-            let result = writeln!(file, "{}", trace::line(executed)).map_err(anyhow::Error::from);
-            self.keep(result);
-        }
-    }
-
-    fn wants_instructions(&self) -> bool {
-        self.files.trace.is_some()
-    }
-}
-
-/// Chooses the next token by the sampler that the MEGA65 uses as well.
-struct Chooser {
-    settings: Settings,
-    recent: Recent,
-    rng: Rng,
-    room: Vec<Candidate>,
-}
-
-impl Chooser {
-    fn new(settings: Settings, seed: u32, prompt: &[u32], rows: u32) -> Self {
-        let mut recent = Recent::new();
-        prompt.iter().for_each(|&token| recent.push(token));
-        Self { settings, recent, rng: Rng::new(seed), room: vec![Candidate::default(); rows as usize] }
-    }
-
-    fn choose(&mut self, logits: &[f32]) -> Result<u32, SampleError> {
-        let bytes: Vec<u8> = logits.iter().flat_map(|value| value.to_le_bytes()).collect();
-        let memory = SliceMemory::new(0, bytes);
-        let rows = logits.len() as u32;
-        let Self { settings, recent, rng, room } = self;
-        let token = sampler::sample(&memory, 0, rows, settings, recent, rng, room)?;
-        recent.push(token);
-        Ok(token)
-    }
-}
-
 fn decode(
     args: &Args,
     accelerator: &mut Accelerator,
@@ -271,9 +151,9 @@ fn decode(
     files: &mut Files,
     shown: bool,
 ) -> Result<ssnail_machine::Outcome> {
-    // Greedy unless asked otherwise; the penalty of a conversation would change that choice.
+    // Greedy unless asked otherwise; then as in a conversation, so that both tell the same story.
     let default = if args.sampling.has_temperature() { Settings::CHAT } else { Settings::GREEDY };
-    let settings = args.sampling.settings(Settings { penalty: 1.0, ..default });
+    let settings = args.sampling.settings(default);
     let seed = args.sampling.seed();
     if !settings.is_greedy() && args.stats {
         out::note(format_args!("seed {seed}"));
@@ -281,8 +161,7 @@ fn decode(
     accelerator.check_prompt(&prompt.ids).refuse()?;
     let stream = if shown { Some(begin_text(accelerator, prompt)?) } else { None };
     let rows = accelerator.header().output_len;
-    let chooser = Some(Chooser::new(settings, seed, &prompt.ids, rows));
-    let mut watch = Watching { files, chooser, stream, error: None };
+    let mut watch = Watching::choosing(files, Chooser::new(settings, seed, &prompt.ids, rows), stream);
     let ran = accelerator.generate(&prompt.ids, args.n, &mut watch);
     if let Some((stream, _)) = &mut watch.stream {
         stream.finish()?;
