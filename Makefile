@@ -2,16 +2,23 @@
 #
 #   make                          talk to the storyteller that comes with SSNAIL (make chat)
 #   make foo.chat                 foo.gguf becomes foo.ssnail, then you talk to it
-#   make foo.72mb.chat            the same for a board with 72 MB
+#   make foo.72mb.chat            the same for a board with 72 MB (or foo.64mb.chat, foo.8mb.chat)
 #   make foo.run PROMPT="Lily"    what the model makes of a text
+#   make foo.ssnail               the image alone (foo.8mb.ssnail, foo.64mb.ssnail, foo.72mb.ssnail)
+#   make foo.all                  images for all three sizes
+#   make foo.info                 what is in foo.gguf, and the memory that it needs
+#   make foo.tokcheck             whether the image splits text into tokens as the model does
 #   make findmodels QUERY=tiny    what there is to fetch
-#   make help                     this text
+#   make fetch URL=owner/name     downloads a model
 #   make prg                      the program for the MEGA65: build/SSNAIL.PRG
 #   make disk                     the same on a disk with the storyteller: build/SSNAIL.D81
 #   make card                     an SD card image with the storyteller: build/CARD.IMG
 #   make native                   disk and card in the emulated MEGA65, in this terminal
 #   make toolchain                the compiler that prg needs: found, or fetched into ~/.cache/ssnail
 #   make m65-demo                 a small program for the emulated MEGA65: build/DEMO.PRG
+#   make clean                    removes the images of this folder, not the models
+#   make test, make bench         for developers
+#   make help                     this text
 #
 # Works from any folder: make -f /where/ssnail/is/Makefile foo.chat
 # All the work is done by the ssnail command; this file only names it.

@@ -23,36 +23,37 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The subcommands.
+/// The subcommands. Each `about` is the line in the list; a doc comment here would also replace the long
+/// help, and that stands with its examples at the `Args` of each module.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make an image of a GGUF model
+    #[command(about = "Make an image of a GGUF model")]
     Convert(convert::Args),
-    /// Describe a GGUF file or an image
+    #[command(about = "Describe a GGUF file or an image")]
     Info(info::Args),
-    /// Print the token ids of a text
+    #[command(about = "Print the token ids of a text")]
     Tokenize(tokenize::Args),
-    /// Run a model once on a prompt
+    #[command(about = "Run a model once on a prompt")]
     Run(run::Args),
-    /// Talk to a model
+    #[command(about = "Talk to a model")]
     Chat(chat::Args),
-    /// Print the vectors of texts (encoder images)
+    #[command(about = "Print the vectors of texts (encoder images)")]
     Embed(embed::Args),
-    /// Compare the tokenizers of an image and of its model
+    #[command(about = "Compare the tokenizers of an image and of its model")]
     Tokcheck(tokcheck::Args),
-    /// Print the script of an image
+    #[command(about = "Print the script of an image")]
     Disasm(disasm::Args),
-    /// Make, list and check D81 disk images
+    #[command(about = "Make, list and check D81 disk images")]
     Disk(disk::Args),
-    /// Make, list and check SD card images, and fill real cards
+    #[command(about = "Make, list and check SD card images, and fill real cards")]
     Card(card::Args),
-    /// Search Hugging Face for models that fit
+    #[command(about = "Search Hugging Face for models that fit")]
     Findmodels(findmodels::Args),
-    /// Download a model
+    #[command(about = "Download a model")]
     Fetch(fetch::Args),
-    /// Run a MEGA65 program on an emulated machine
+    #[command(about = "Run a MEGA65 program on an emulated machine")]
     M65(m65::Args),
-    /// Print a completion script for a shell
+    #[command(about = "Print a completion script for a shell")]
     Completions(completions::Args),
 }
 

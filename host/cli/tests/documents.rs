@@ -187,10 +187,19 @@ fn clean_removes_images_and_nothing_else() {
 }
 
 #[test]
-fn make_help_shows_what_there_is() {
+fn make_help_shows_every_target_and_variable() {
     let help = made(&Test::new(), &["help"]);
-    for part in ["make foo.chat", "CONTEXT_WINDOW", "findmodels"] {
-        assert!(help.contains(part), "{part}: {help}");
+    let makefile = fs::read_to_string(Path::new(ROOT).join("Makefile")).unwrap();
+    let is_name = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '%') && !name.contains(' ');
+    let targets = makefile.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name);
+    let targets: Vec<&str> = targets.filter(|name| is_name(name) && *name != "FORCE").collect();
+    let variables = makefile.lines().filter_map(|line| line.split_once(" ?=")).map(|(name, _)| name);
+    // CARGO and SSNAIL_TOOLS are for whoever packages this.
+    let variables: Vec<&str> = variables.filter(|name| !["CARGO", "SSNAIL_TOOLS"].contains(name)).collect();
+    assert!(targets.len() > 10 && variables.len() > 10, "{targets:?} {variables:?}");
+    for name in targets.iter().map(|target| target.replace('%', "foo")).chain(variables.iter().map(ToString::to_string))
+    {
+        assert!(help.contains(&name), "{name}: {help}");
     }
 }
 

@@ -10,6 +10,23 @@ fn help_goes_to_standard_output_and_ends_with_status_0() {
 }
 
 #[test]
+fn the_help_of_every_command_teaches_by_examples() {
+    let list = Test::new().arg("--help").run();
+    let list = String::from_utf8(list.stdout).unwrap();
+    let commands: Vec<&str> = list
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .map_while(|line| line.split_whitespace().next())
+        .filter(|command| *command != "help")
+        .collect();
+    assert!(commands.contains(&"convert") && commands.len() > 10, "{list}");
+    for command in commands {
+        Test::new().args([command, "--help"]).stdout_contains(format!("\n  ssnail {command} ")).run();
+    }
+}
+
+#[test]
 fn a_wrong_option_ends_with_status_2() {
     Test::new().arg("--frobnicate").status(2).stderr_contains("--frobnicate").stdout("").run();
 }

@@ -76,6 +76,15 @@ fn row_19_a_cut_file_is_refused_before_anything_is_written() {
 }
 
 #[test]
+fn a_size_beyond_any_model_is_refused_under_its_key() {
+    for (key, value) in [("embedding_length", 1u32 << 31), ("feed_forward_length", u32::MAX)] {
+        let mut t = Tiny::llama();
+        t.set(&format!("llama.{key}"), value);
+        says(&t.refusal(&Options::default()), &[&format!("llama.{key}: "), &value.to_string(), "beyond any model"]);
+    }
+}
+
+#[test]
 fn impossible_contexts_are_refused() {
     for ctx in [0, -1, i64::MIN, 4096, i64::MAX] {
         for model in [Tiny::llama(), Tiny::gpt2(), Tiny::bert()] {
@@ -353,7 +362,24 @@ fn descriptions_are_never_cut_inside_a_character() {
 }
 
 #[test]
-fn caches_do_not_straddle_the_boundary() {
+fn weakness_07_script_and_header_name_the_same_end_of_text() {
+    use ssnail_shared::header::NO_TOKEN;
+    for (mut t, without_key) in [(Tiny::llama(), 2), (Tiny::gpt2(), NO_TOKEN)] {
+        t.set("tokenizer.ggml.eos_token_id", 7u32);
+        let with_key = t.image(&Options::default()).unwrap();
+        t.unset("tokenizer.ggml.eos_token_id");
+        for (image, expected) in [(with_key, 7), (t.image(&Options::default()).unwrap(), without_key)] {
+            let word = |at: usize| u32::from_le_bytes(image[at..at + 4].try_into().unwrap());
+            // The sixth instruction of a decoder: LI R5, the end of text.
+            let li = 0x100 + 5 * 16;
+            assert_eq!(&image[li..li + 2], &[8, 5]);
+            assert_eq!((word(li + 12), word(0x28)), (expected, expected));
+        }
+    }
+}
+
+#[test]
+fn weakness_08_caches_do_not_straddle_the_boundary() {
     // The boundary is moved through the scratch memory; a cache never lies across it.
     let t = Tiny::llama();
     let (start, end) = t.with_plan(&Options::default(), |p| (p.header().scratch, 0x800_0000 + p.memory_needed()));

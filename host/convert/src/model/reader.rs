@@ -104,11 +104,17 @@ impl<'g> Reader<'g> {
         };
         let dims = Dims { dim, layers, heads, kv_heads, head_dim, hidden, vocab, trained_ctx, eps };
         // Far above any model that fits; below, no product of two sizes leaves 32 bits.
-        let wide = heads.checked_mul(head_dim).is_none_or(|q| q > 1 << 24);
-        if wide || dim > 1 << 20 || hidden > 1 << 24 || head_dim > 1 << 16 || vocab > 1 << 22 {
+        let limits = [
+            ("embedding_length", u64::from(dim), 1 << 20),
+            ("feed_forward_length", u64::from(hidden), 1 << 24),
+            ("attention.key_length", u64::from(head_dim), 1 << 16),
+            ("attention.head_count", u64::from(heads) * u64::from(head_dim), 1 << 24),
+            ("vocab_size", u64::from(vocab), 1 << 22),
+        ];
+        if let Some((suffix, value, most)) = limits.into_iter().find(|(_, value, most)| value > most) {
             return Err(ConvertError::Key {
-                key: self.key("embedding_length"),
-                reason: format!("sizes beyond any model: {dims:?}"),
+                key: self.key(suffix),
+                reason: format!("a size of {value} is beyond any model; {most} at most is possible"),
             });
         }
         Ok(dims)
