@@ -11,8 +11,8 @@ fn help_goes_to_standard_output_and_ends_with_status_0() {
 
 #[test]
 fn the_help_of_every_command_teaches_by_examples() {
-    let list = Test::new().arg("--help").run();
-    let list = String::from_utf8(list.stdout).unwrap();
+    let ran = Test::new().arg("--help").run();
+    let list = ran.stdout();
     let commands: Vec<&str> = list
         .lines()
         .skip_while(|line| *line != "Commands:")
