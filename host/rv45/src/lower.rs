@@ -4,10 +4,15 @@
 mod arith;
 mod branch;
 pub mod cells;
+mod compare;
+mod constant;
 mod context;
 mod control;
 mod leading;
+mod logic;
 mod memory;
+mod multiply;
+mod quad;
 mod shift;
 mod threaded;
 
@@ -178,8 +183,8 @@ pub fn operation(cx: &mut Context<'_>, op: &Ir) {
 fn inline(cx: &mut Context<'_>, op: &Ir) {
     match *op {
         Ir::Nop | Ir::Jump { .. } => {}
-        Ir::Li { rd, value } => arith::load_constant(cx, rd, value),
-        Ir::CodeAddr { rd, target } => arith::code_address(cx, rd, target),
+        Ir::Li { rd, value } => constant::load_constant(cx, rd, value),
+        Ir::CodeAddr { rd, target } => constant::code_address(cx, rd, target),
         Ir::Alu { op, rd, a, b } => arith::alu(cx, op, rd, a, b),
         Ir::Unary { op, rd, a } => arith::unary(cx, op, rd, a),
         Ir::Load { width, rd, base, offset } => memory::load(cx, width, rd, base, offset),

@@ -1,6 +1,6 @@
 //! Conditional branches.
 
-use super::arith::{compare_unsigned, non_negative, q_with};
+use super::compare::{compare_unsigned, non_negative, q_with};
 use super::context::{Byte, Context};
 use super::threaded;
 use crate::asm::{Label, Mnemonic as M};

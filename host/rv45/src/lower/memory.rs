@@ -1,7 +1,7 @@
 //! Loads and stores, all through 28-bit pointers.
 
-use super::arith::zero_above;
 use super::cells::{W0, W4, cell};
+use super::constant::zero_above;
 use super::context::{Byte, Context, Mode};
 use crate::asm::{Mnemonic as M, Mode as AddrMode, Operand};
 use crate::rv::{Reg, Width};

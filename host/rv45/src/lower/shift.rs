@@ -1,6 +1,6 @@
 //! Shifts and rotations.
 
-use super::arith::{copy, zero_above};
+use super::constant::{copy, zero_above};
 use super::context::{Byte, Context};
 use crate::asm::Mnemonic as M;
 use crate::lower::cells::cell;
@@ -274,7 +274,7 @@ pub fn variable(cx: &mut Context<'_>, op: AluOp, rd: Reg, a: Reg, b: Reg) {
         _ => "rv_ror",
     };
     cx.ldq(a);
-    cx.out.abs(M::STQ, super::arith::MUL_A);
+    cx.out.abs(M::STQ, super::multiply::MUL_A);
     cx.load(Byte::A, Context::byte(b, 0));
     cx.helper(name);
     cx.stq(rd);
