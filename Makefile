@@ -102,6 +102,9 @@ help:
 	-@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) $*.72mb.ssnail
 
 # ---- using them ----
+# The storyteller's stories have up to 200 tokens: room for a whole one, unless told otherwise.
+chat run: TOKENS := $(if $(filter file,$(origin TOKENS)),250,$(TOKENS))
+
 chat: $(SSNAIL)
 	@$(SSNAIL) chat -n $(TOKENS) $(SAMPLING)
 
@@ -145,7 +148,8 @@ disk: prg $(BUILD)/STORY.SSN
 		--readme $(ROOT)/mega65/README.txt --model $(BUILD)/STORY.SSN
 
 card: $(BUILD)/STORY.SSN
-	@$(SSNAIL) card create $(BUILD)/CARD.IMG --force --size 64M $(BUILD)/STORY.SSN=/SSNAIL/STORY.SSN
+	@$(SSNAIL) card create $(BUILD)/CARD.IMG --force --size 64M \
+		$(BUILD)/STORY.SSN=/SSNAIL/STORY.SSN $(ROOT)/mega65/CONFIG.TXT=/SSNAIL/CONFIG.TXT
 
 # The disk and the card in the emulated MEGA65, in this terminal.
 native: disk card
