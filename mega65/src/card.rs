@@ -12,7 +12,7 @@ use ssnail_shared::mem::ReadMemory;
 
 /// Models that the list holds.
 const CAPACITY: u16 = 128;
-const FOLDER: &[u8] = b"SSNAIL";
+const FOLDER: &[u8; 11] = b"SSNAIL     ";
 const CONFIG: &[u8; 11] = b"CONFIG  TXT";
 
 static mut LIST: [u8; CAPACITY as usize * RECORD_LEN as usize] = [0; CAPACITY as usize * RECORD_LEN as usize];

@@ -318,10 +318,10 @@ impl Chat<'_, '_> {
             Ok(StopReason::Requested) => self.app.console.note(b"[stopped]"),
             Ok(StopReason::Count) => {}
             Err(Some(error)) => self.explain(&error),
-            Err(None) => self.app.console.say(
-                b"[the core has been busy for a minute without a token: /model loads the model again]",
-                Style::Error,
-            ),
+            Err(None) => self
+                .app
+                .console
+                .say(b"[the core is busy and shows nothing new: /model loads the model again]", Style::Error),
         }
         self.status(Some(&turn));
     }

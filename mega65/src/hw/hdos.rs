@@ -29,6 +29,7 @@ const FIND_FILE: u32 = 0x34;
 const CD_ROOT: u32 = 0x3C;
 /// End of a directory.
 const END: u8 = 0x85;
+const NOT_FOUND: Error = Error(0x88);
 
 /// An HDOS error code.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,20 +70,60 @@ pub fn to_root() -> Result<(), Error> {
     call(CD_ROOT, drive, 0, 0).map(|_| ())
 }
 
-fn find(name: &[u8]) -> Result<(), Error> {
+/// Finds an entry of the current folder by its 8.3 name.
+fn find(short: &[u8; 11]) -> Result<(), Error> {
     let page = PAGE << 8;
     let mut at = page;
-    for b in name.iter().take(63) {
-        poke(at, *b);
-        at += 1;
+    for (i, b) in short.iter().enumerate() {
+        if i == 8 && short[8] != b' ' {
+            poke(at, b'.');
+            at += 1;
+        }
+        if *b != b' ' {
+            poke(at, *b);
+            at += 1;
+        }
     }
     poke(at, 0);
     call(SET_NAME, 0, PAGE, 0)?;
-    call(FIND_FILE, 0, 0, 0).map(|_| ())
+    match call(FIND_FILE, 0, 0, 0) {
+        // With long names switched on, a file that has one is not found by its short one.
+        Err(NOT_FOUND) => find_in_listing(short),
+        other => other.map(|_| ()),
+    }
+}
+
+/// Reads the folder up to the entry; a file can be opened, a folder entered, as after finding it.
+#[inline(never)]
+fn find_in_listing(short: &[u8; 11]) -> Result<(), Error> {
+    let handle = call(OPEN_DIR, 0, 0, 0)? & 0xFF;
+    let mut left = 4096u16;
+    let mut result = Err(NOT_FOUND);
+    while left > 0 {
+        left -= 1;
+        match call(READ_DIR, handle, PAGE, 0) {
+            Ok(_) => {}
+            Err(Error(END)) => break,
+            Err(error) => {
+                result = Err(error);
+                break;
+            }
+        }
+        let mut at = (PAGE << 8) + 0x41;
+        if short.iter().all(|b| {
+            at += 1;
+            peek(at - 1) == *b
+        }) {
+            result = Ok(());
+            break;
+        }
+    }
+    let closed = call(CLOSE_DIR, handle, 0, 0).map(|_| ());
+    result.and(closed)
 }
 
 /// Enters a folder of the current one.
-pub fn enter(name: &[u8]) -> Result<(), Error> {
+pub fn enter(name: &[u8; 11]) -> Result<(), Error> {
     find(name)?;
     call(CHDIR, 0, 0, 0).map(|_| ())
 }
@@ -134,19 +175,7 @@ pub fn each_entry(mut visit: impl FnMut(&Entry)) -> Result<(), Error> {
 /// Opens a file of the current folder by its 8.3 name; it becomes the one that is read.
 pub fn open(short: &[u8; 11]) -> Result<(), Error> {
     call(CLOSE_ALL, 0, 0, 0)?;
-    let mut name = [0u8; 12];
-    let mut n = 0;
-    for (i, b) in short.iter().enumerate() {
-        if i == 8 && short[8] != b' ' {
-            name[n] = b'.';
-            n += 1;
-        }
-        if *b != b' ' {
-            name[n] = *b;
-            n += 1;
-        }
-    }
-    find(&name[..n])?;
+    find(short)?;
     call(OPEN_FILE, 0, 0, 0).map(|_| ())
 }
 
