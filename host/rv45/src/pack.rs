@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// Farthest copy.
 const WINDOW: usize = 0xFE00;
 /// Earlier places that are tried for each position.
-const TRIES: usize = 48;
+const TRIES: usize = 1000;
 /// Longest copy that is considered at every length.
 const LONGEST: usize = 2000;
 

@@ -105,16 +105,31 @@ impl fmt::Display for Map {
     }
 }
 
-/// The listing: each source operation and what became of it.
+/// The listing: 45GS02 code on the left, on the right the source operation that it begins.
 pub fn listing(pieces: &[Piece], layout: &Layout, symbols: &Symbols) -> String {
     let mut out = String::new();
     let name = |label| symbols.name(label);
+    // Operations that came to nothing, or to what a shared routine does, stand before the next code.
+    let mut waiting: Vec<&str> = Vec::new();
     for (i, piece) in pieces.iter().enumerate() {
         layout.walk(i + 1, &piece.items, |at, _, item| {
-            let text = disasm::item_text(item, &name);
             let _ = match item {
-                Item::Inst(_) | Item::Bytes(_) | Item::Word(..) => writeln!(out, "{at:04X} {text}"),
-                _ => writeln!(out, "{text}"),
+                Item::Note(text) => {
+                    waiting.push(text);
+                    Ok(())
+                }
+                Item::Label(_) => writeln!(out, "{}", disasm::item_text(item, &name)),
+                _ => {
+                    let last = waiting.pop();
+                    for text in waiting.drain(..) {
+                        let _ = writeln!(out, "{:48}; {text}", "");
+                    }
+                    let code = disasm::item_text(item, &name);
+                    match last {
+                        Some(text) => writeln!(out, "{at:04X}{code:44}; {text}"),
+                        None => writeln!(out, "{at:04X}{code}"),
+                    }
+                }
             };
         });
     }
