@@ -73,6 +73,8 @@ struct Chat<'a, 'r> {
     folder: AsciiFolder,
     n: u32,
     show_end: bool,
+    /// RETURN was pressed while an answer came.
+    entered: bool,
     seed: u32,
     /// Tokens generated, and milliseconds spent, since the model was loaded.
     tokens: u32,
@@ -107,6 +109,7 @@ pub fn run(app: &mut App, header: &Header) -> After {
         folder: AsciiFolder::new(),
         n,
         show_end: false,
+        entered: false,
         seed,
         tokens: 0,
         time: 0,
@@ -160,7 +163,8 @@ impl Chat<'_, '_> {
     fn converse(&mut self) -> After {
         self.app.console.fresh_input();
         loop {
-            let Some(key) = keys::next() else { continue };
+            let entered = core::mem::take(&mut self.entered);
+            let Some(key) = (if entered { Some(Key::Return) } else { keys::next() }) else { continue };
             if key == Key::Help {
                 self.help();
                 continue;
@@ -362,8 +366,10 @@ impl Chat<'_, '_> {
                         return Err(None);
                     }
                     self.session.stop(&mut self.core).map_err(|fault| Some(fault))?;
-                } else if key != Key::Return {
-                    // What is typed meanwhile waits in the line.
+                } else if key == Key::Return {
+                    self.entered = true;
+                } else if !self.entered {
+                    // What is typed meanwhile waits in the line, which is taken when the answer is over.
                     self.app.console.key(key);
                 }
             }
