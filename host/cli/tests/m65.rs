@@ -3,7 +3,11 @@
 
 mod support;
 
+use ssnail_disk::block::{BlockDevice, FileDevice};
+use ssnail_disk::d81::demo_disk;
+use ssnail_disk::fat::{CardWriter, Fat32, FormatOptions, Layout, Stamp, lookup};
 use std::fs;
+use std::path::Path;
 use support::Test;
 
 /// 10 SYS 8205, and behind it a program that echoes keys at the top of the screen until RETURN.
@@ -75,4 +79,63 @@ fn what_is_no_program_is_refused() {
             .stderr_contains(message)
             .run();
     }
+}
+
+/// 10 SYS 8205, and behind it a program that loads the file X of the card onto the screen, and stores the error
+/// code at $0C00 if that fails.
+const LOAD: &[u8] = &[
+    0x01, 0x20, 0x0b, 0x20, 0x0a, 0x00, 0x9e, b'8', b'2', b'0', b'5', 0x00, 0x00, 0x00, // stub
+    0xa9, b'X', 0x8d, 0x00, 0x16, 0xa9, 0x00, 0x8d, 0x01, 0x16, // the name
+    0xa0, 0x16, 0xa9, 0x2e, 0x8d, 0x40, 0xd6, 0xb8, // setname
+    0xa2, 0x00, 0xa0, 0x08, 0xa3, 0x00, 0xa9, 0x36, 0x8d, 0x40, 0xd6, 0xb8, // loadfile
+    0xb0, 0x03, 0x8d, 0x00, 0x0c, 0x60,
+];
+
+/// A card with one file, and the sector where its data begins.
+fn make_card(path: &Path) -> u32 {
+    let options = FormatOptions { cluster_sectors: Some(1), ..FormatOptions::default() };
+    let mut card = CardWriter::format(FileDevice::create_new(path, 72_000).unwrap(), &options).unwrap();
+    card.add("/X", 5, Stamp::EPOCH, &mut &[8u8, 5, 12, 12, 15][..], Layout::Contiguous).unwrap();
+    let mut device = card.finish().unwrap();
+    let fat = Fat32::find(&mut device).unwrap();
+    let first = lookup(&mut device, fat, "/X").unwrap().first_cluster;
+    device.flush().unwrap();
+    fat.cluster_lba(first).unwrap()
+}
+
+#[test]
+fn a_program_loads_from_the_card() {
+    let test = Test::new().file("load.prg", LOAD);
+    make_card(&test.path("c.img"));
+    test.args(["m65", "load.prg", "--card", "c.img", "--frames", "20"])
+        .stdout_contains("HELLO")
+        .stderr_contains("returned to BASIC")
+        .run();
+}
+
+#[test]
+fn a_faulty_card_or_none_is_told_to_the_program() {
+    let test = Test::new().file("load.prg", LOAD);
+    let sector = make_card(&test.path("c.img"));
+    let ran = test
+        .args(["m65", "load.prg", "--card", "c.img", "--frames", "20", "--dump", "0xC00:1:code"])
+        .args(["--card-fault".to_owned(), format!("error:{sector}")])
+        .run();
+    assert_eq!(fs::read(ran.folder().join("code")).unwrap(), [0x20]);
+    Test::new()
+        .file("load.prg", LOAD)
+        .args(["m65", "load.prg", "--card", "gone.img", "--frames", "1"])
+        .status(1)
+        .stderr_contains("gone.img")
+        .run();
+}
+
+#[test]
+fn the_program_of_a_disk_is_started() {
+    let disk = demo_disk(ECHO, &[], "readme", None).unwrap().disk.to_bytes();
+    Test::new()
+        .file("x.d81", disk)
+        .args(["m65", "x.d81", "--type", "hello", "--until", "HELLO", "--frames", "100"])
+        .stdout_contains("HELLO\n")
+        .run();
 }

@@ -23,6 +23,8 @@ pub enum Report {
     TrapWithoutIo,
     /// A directory was read with interrupts on; it failed.
     TrapWithInterrupts,
+    /// A directory whose clusters go round in a circle: the hypervisor would read it for ever.
+    EndlessDirectory,
     /// Something that machines do differently.
     Hazard(Hazard),
     /// The load port was written while it had no room; the byte was lost.
@@ -44,6 +46,7 @@ impl Report {
             Self::UnknownTrap => "unknown hypervisor trap",
             Self::Hazard(Hazard::Break) => "BRK executed",
             Self::TrapWithoutIo => "disk trap while I/O is not visible",
+            Self::EndlessDirectory => "directory that goes round in a circle, at which hardware hangs",
             Self::TrapWithInterrupts => "directory trap while interrupts are on",
             Self::Hazard(Hazard::FlatQCrossesBank) => "flat Q access across a 64 KB boundary",
             Self::Hazard(Hazard::FlatQThenIndirectZ) => "(bp),Z directly after a flat Q load",

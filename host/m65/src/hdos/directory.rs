@@ -5,6 +5,7 @@ use super::options::LongNames;
 use super::{Hdos, error, page};
 use crate::board::Board;
 use crate::cpu::{Bus, Cpu};
+use crate::diagnostics::Report;
 use ssnail_disk::fat::attribute;
 
 const ENTRY_BYTES: usize = 32;
@@ -20,6 +21,9 @@ mod raw {
     pub const CLUSTER_LOW: usize = 26;
     pub const SIZE: usize = 28;
 }
+
+/// Places that a directory can have, several times over: who looks at more goes round in a circle.
+const MAX_PLACES: u32 = 4 * 65_536;
 
 /// First piece of a long name on the card, which is its end.
 const LONG_FIRST: u8 = 0x40;
@@ -200,8 +204,14 @@ impl Hdos {
         }
     }
 
-    /// The 32 bytes at the current place of the buffer.
-    fn slot(&mut self, board: &Board) -> Result<[u8; ENTRY_BYTES], u8> {
+    /// The 32 bytes at the current place of the buffer. A directory that goes round in a circle, with
+    /// which hardware hangs, ends here.
+    fn slot(&mut self, board: &mut Board) -> Result<[u8; ENTRY_BYTES], u8> {
+        self.places += 1;
+        if self.places > MAX_PLACES {
+            board.report(Report::EndlessDirectory, self.directory);
+            return Err(error::BAD_CLUSTER);
+        }
         let offset = self.descriptor()?.offset;
         let mut slot = [0; ENTRY_BYTES];
         if let Some(bytes) = board.storage.sd_buffer.get(offset..offset + ENTRY_BYTES) {

@@ -120,6 +120,8 @@ pub struct Hdos {
     process: Process,
     /// Cycles that the trap has taken so far.
     time: u64,
+    /// Places of directories that the trap has looked at.
+    places: u32,
 }
 
 impl Default for Hdos {
@@ -146,6 +148,7 @@ impl Hdos {
             error: 0,
             process: Process::default(),
             time: 0,
+            places: 0,
         }
     }
 
@@ -242,6 +245,7 @@ impl Hypervisor for Hdos {
             return false;
         }
         self.time = u64::from(self.options.trap_cycles);
+        self.places = 0;
         self.look_for_disks(board);
         let hidden = !board.io_visible();
         let disturbed = needs_quiet(function) && cpu.p() & FLAG_I == 0;

@@ -99,7 +99,6 @@ impl Dos {
     pub fn with(card: MemDevice, options: Options) -> Self {
         let mut machine = Machine::new(Model::R3);
         machine.insert_card(Card::new(card), options);
-        machine.board.chip_ram_mut()[0x2001..0x2006].copy_from_slice(&[0x8d, 0x40, 0xd6, 0xb8, 0x60]);
         let p = machine.cpu.p();
         machine.cpu.set_p(p | 0x04);
         Self { machine }
@@ -110,6 +109,8 @@ impl Dos {
     }
 
     pub fn call(&mut self, a: u8, x: u8, y: u8, z: u8) -> Returned {
+        // What was loaded before may have covered it.
+        self.machine.board.chip_ram_mut()[0x2001..0x2006].copy_from_slice(&[0x8d, 0x40, 0xd6, 0xb8, 0x60]);
         let cpu = &mut self.machine.cpu;
         (cpu.pc, cpu.a, cpu.x, cpu.y, cpu.z) = (0x2001, a, x, y, z);
         let before = self.machine.board.cycles;

@@ -128,7 +128,6 @@ fn without_a_card_there_is_no_drive() {
     let mut dos = Dos::new(card_with(1, &[]));
     dos.machine = ssnail_m65::Machine::new(Model::R3);
     dos.machine.set_hypervisor(Box::new(ssnail_m65::Hdos::new(Options::default())));
-    dos.machine.board.chip_ram_mut()[0x2001..0x2006].copy_from_slice(&[0x8d, 0x40, 0xd6, 0xb8, 0x60]);
     assert_eq!(dos.call(function::CDROOTDIR, 0, 0, 0).error(), Some(error::NO_DRIVE));
     assert_eq!(dos.find("A").error(), Some(error::NOT_FOUND));
     assert_eq!(dos.read().count(), 0);

@@ -10,6 +10,7 @@ mod directory;
 mod f011;
 mod faults;
 mod files;
+mod hostile;
 mod images;
 mod programs;
 mod properties;
