@@ -125,7 +125,7 @@ fn a_faulty_card_or_none_is_told_to_the_program() {
     Test::new()
         .file("load.prg", LOAD)
         .args(["m65", "load.prg", "--card", "gone.img", "--frames", "1"])
-        .status(1)
+        .status(2)
         .stderr_contains("gone.img")
         .run();
 }

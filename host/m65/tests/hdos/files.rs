@@ -99,6 +99,30 @@ fn wrong_arguments_have_their_codes() {
 }
 
 #[test]
+fn other_registers_and_flags_stay() {
+    let mut dos = Dos::new(card_with(1, &[("/FILE", &[1])]));
+    dos.set_name("FILE").ok();
+    for (function, a) in [
+        (function::SETNAME, function::SETNAME),
+        (function::FINDFILE, function::FINDFILE),
+        (function::OPENFILE, 0),
+        (function::CLOSEALL, function::CLOSEALL),
+        (function::GETDEFAULTDRIVE, 0),
+        (function::GETCURRENTDRIVE, 0),
+        (function::OPENDIR, 0),
+        (function::CDROOTDIR, function::CDROOTDIR),
+    ] {
+        let cpu = &mut dos.machine.cpu;
+        cpu.set_p(0xce);
+        let page = crate::card::NAME_PAGE;
+        let r = dos.call(function, 0, page, 0x77).ok();
+        assert_eq!([r.a, r.x, r.y, r.z], [a, 0, page, 0x77], "${function:02X}");
+        // N, V, D, I and Z as before, C set, E always.
+        assert_eq!(dos.machine.cpu.p(), 0xef, "${function:02X}");
+    }
+}
+
+#[test]
 fn four_descriptors_directories_included() {
     let mut dos = Dos::new(card_with(1, &[("/FILE", &[1])]));
     dos.root();
