@@ -35,6 +35,13 @@ impl SamplingArgs {
         self.temp.is_some()
     }
 
+    /// Options that were given and choose nothing, because no temperature was.
+    pub fn idle(&self) -> Vec<&'static str> {
+        let given =
+            [("--topk", self.topk.is_some()), ("--penalty", self.penalty.is_some()), ("--seed", self.seed.is_some())];
+        given.into_iter().filter(|&(_, given)| given && self.temp.is_none()).map(|(name, _)| name).collect()
+    }
+
     /// The seed that was given, or one that differs from run to run.
     pub fn seed(&self) -> u32 {
         self.seed.unwrap_or_else(|| {

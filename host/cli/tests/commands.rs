@@ -30,6 +30,18 @@ fn an_image_can_go_through_pipes_from_model_to_text() {
 }
 
 #[test]
+fn options_that_choose_nothing_without_a_temperature_are_named() {
+    let run = ["run", "m.ssnail", "--prompt", "ab", "-n", "2", "--seed", "4", "--topk", "3"];
+    llama().args(run).stderr_contains("without --temp").stderr_contains("--topk, --seed\n").run();
+    llama().args(run).args(["--temp", "0"]).stderr("").run();
+}
+
+#[test]
+fn tokcheck_takes_one_input_from_standard_input() {
+    llama().args(["tokcheck", "-", "m.gguf", "-"]).stdin("ab\n").status(2).stderr_contains("only one of").run();
+}
+
+#[test]
 fn a_reader_that_goes_away_ends_the_run_quietly() {
     let test = llama().args(["run", "m.ssnail", "--prompt", "ab", "-n", "9"]);
     let (reader, writer) = std::io::pipe().unwrap();

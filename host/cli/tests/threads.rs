@@ -602,6 +602,17 @@ fn weakness_21_a_full_context_says_how_to_go_on_and_a_reset_does() {
 }
 
 #[test]
+fn weakness_21_a_line_that_does_not_fit_is_counted_whole() {
+    let needed = |pairs: usize| -> usize {
+        let said = chat(&["-n", "1", "--greedy"], &format!("{}\n", "ab ".repeat(pairs)));
+        let number = said.split_once(" tokens would be needed").unwrap().0.rsplit('(').next().unwrap().to_owned();
+        number.parse().unwrap()
+    };
+    let (one, two) = (needed(200), needed(400));
+    assert!(one > 200 && two > one + 199, "{one} {two}");
+}
+
+#[test]
 fn weakness_22_later_turns_get_no_extra_space_and_curly_quotes_are_understood() {
     // Two turns without answers are one text: the second one adds no space.
     let apart = chat(&["-n", "0", "--greedy"], "ab\nc\n/n 6\n\n");

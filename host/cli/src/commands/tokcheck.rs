@@ -5,7 +5,7 @@ use crate::exit::{Outcome, Refuse};
 use crate::image::ImageFile;
 use crate::model::open_gguf;
 use crate::{files, out};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use ssnail_shared::tokenizer::Tables;
 use ssnail_text::Tokenizer;
 use ssnail_text::check::{Difference, Report, check};
@@ -49,6 +49,10 @@ pub struct Args {
 /// # Errors
 /// The files cannot be read or are refused.
 pub fn run(args: &Args) -> Result<Outcome> {
+    let inputs = [Some(&args.image), Some(&args.model), args.text.as_ref()];
+    if inputs.into_iter().flatten().filter(|path| files::is_dash(path)).count() > 1 {
+        bail!("only one of image, model and text can come from standard input");
+    }
     let image = ImageFile::read(&args.image)?;
     let gguf = open_gguf(&args.model)?;
     let text = match &args.text {

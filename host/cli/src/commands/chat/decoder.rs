@@ -66,7 +66,14 @@ impl<'r> Conversation<'r> {
         for &id in &ids {
             if let Err(error) = self.session.push(&mut self.accelerator, id) {
                 self.session.truncate(&self.accelerator, before).map_err(refused)?;
-                return Err(self.explain(error));
+                return Err(match error {
+                    // The session stops at the first token too many; the user wants to know about all of them.
+                    TurnError::ContextFull { context, .. } => {
+                        let needed = before.saturating_add(u32::try_from(ids.len()).unwrap_or(u32::MAX));
+                        self.explain(TurnError::ContextFull { needed, context })
+                    }
+                    error => self.explain(error),
+                });
             }
         }
         if self.session.is_empty() {

@@ -152,6 +152,10 @@ fn decode(
     shown: bool,
 ) -> Result<ssnail_machine::Outcome> {
     // Greedy unless asked otherwise; then as in a conversation, so that both tell the same story.
+    if let [first, rest @ ..] = args.sampling.idle().as_slice() {
+        let names = rest.iter().fold((*first).to_owned(), |names, name| format!("{names}, {name}"));
+        out::note(format_args!("note: without --temp the likeliest token is always taken; not used: {names}"));
+    }
     let default = if args.sampling.has_temperature() { Settings::CHAT } else { Settings::GREEDY };
     let settings = args.sampling.settings(default);
     let seed = args.sampling.seed();
