@@ -443,7 +443,7 @@ pub fn percent<M: ReadMemory>(
         own >>= 1;
     }
     let (total, own) = (total as u32, own as u32);
-    Ok(if total == 0 { 0 } else { (own * 100 + total / 2) / total })
+    Ok((own * 100 + total / 2).checked_div(total).unwrap_or(0))
 }
 
 #[cfg(test)]
