@@ -76,7 +76,7 @@ SAMPLING = $(if $(filter 0 0.0,$(TEMP)),--temp 0,$(if $(TEMP),--temp $(TEMP))) \
 .DELETE_ON_ERROR:
 # Images that a chat or run needed are kept.
 .SECONDARY:
-.PHONY: chat run help findmodels fetch prg disk card native toolchain m65-demo test bench clean FORCE
+.PHONY: chat run help findmodels fetch prg disk card native toolchain m65-demo test bench bench-criterion clean FORCE
 .DEFAULT_GOAL := chat
 
 help:
@@ -164,7 +164,12 @@ m65-demo:
 test:
 	$(CARGO) test --manifest-path "$(MANIFEST)" --workspace -- --show-output
 
+# Beside llama.cpp, about ten minutes; ROUNDS=2 is quicker, UPDATE=1 renews docs/performance.md.
 bench:
+	@CARGO="$(CARGO)" sh "$(SSNAIL_TOOLS:%/=%)/bench/run.sh"
+
+# Kernels and crates, each on its own.
+bench-criterion:
 	$(CARGO) bench --manifest-path "$(MANIFEST)" --workspace
 
 clean:

@@ -1,5 +1,5 @@
 //! The base for later work: converting, loading and running the small models of the test data, per
-//! weight format and numerics. `cargo bench -p ssnail-cli`, or `make bench` for all crates.
+//! weight format and numerics. `cargo bench -p ssnail-cli`, or `make bench-criterion` for all crates.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

@@ -1,0 +1,34 @@
+"""Whole commands: seconds and memory of a process."""
+
+import os
+import subprocess
+import threading
+import time
+
+
+def run(*command):
+    """Runs a command; gives seconds, the most memory it had resident, and how much of that was its own (not files)."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    own, done = [0], threading.Event()
+
+    def watch():
+        while not done.wait(0.005):
+            try:
+                with open(f"/proc/{process.pid}/status") as status:
+                    lines = dict(line.split(":", 1) for line in status)
+                own[0] = max(own[0], int(lines["RssAnon"].split()[0]) * 1024)
+            except (OSError, KeyError, ValueError):
+                return  # the process has ended, or this is not Linux
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    errors = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    done.set()
+    watcher.join()
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(map(str, command))}: {errors.decode(errors='replace')}")
+    return {"seconds": seconds, "resident": usage.ru_maxrss * 1024, "own": own[0]}
