@@ -130,6 +130,10 @@ impl Entry {
         }
         self.0[..name.len()].copy_from_slice(&name);
         self.0[name.len()] = 0;
+        if slot[8] == b' ' {
+            // The blank extension stays behind the dot that is cut off.
+            self.0[name.len() + 1] = b' ';
+        }
         self.0[record::LONG_LENGTH] = name.len() as u8;
     }
 }

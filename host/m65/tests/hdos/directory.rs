@@ -223,3 +223,21 @@ fn traps_fail_where_io_is_not_visible() {
     assert_eq!([0x4000, 0x4001, 0x4002].map(|a| machine.board.peek(a)), [error::BAD_CLUSTER, 0, 0]);
     assert_eq!(machine.board.diagnostics.count(Report::TrapWithoutIo), 1);
 }
+
+/// As the hypervisor was seen to do: the name as long as it is, a zero, and behind that the blank
+/// of the extension that is not there.
+#[test]
+fn a_name_without_extension_leaves_a_blank_behind_its_end() {
+    let mut card = blank(1);
+    put(&mut card, "/ONE.BIN", &[1], Layout::Contiguous);
+    put(&mut card, "/NOEXT", &[2], Layout::Contiguous);
+    let mut dos = Dos::new(card.finish().unwrap());
+    dos.root();
+    let descriptor = dos.call(function::OPENDIR, 0, 0, 0).ok().a;
+    let mut name = || {
+        dos.entry(descriptor).unwrap();
+        dos.machine.board.chip_ram()[0x1700..0x170a].to_vec()
+    };
+    assert_eq!(name(), b"ONE.BIN\0\0\0");
+    assert_eq!(name(), b"NOEXT\0 \0\0\0");
+}

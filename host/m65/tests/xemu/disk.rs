@@ -52,13 +52,21 @@ fn keep(code: &mut String, megabyte: u8, from: &str, bank: u8, to: u16, length: 
 
 #[test]
 fn disk_services_agree_with_xemu() {
-    let mut card = blank(1);
+    for (cluster, layout) in [(1, Layout::Contiguous), (1, Layout::Scattered(2)), (8, Layout::Contiguous)] {
+        compare(cluster, layout);
+    }
+}
+
+fn compare(cluster: u32, layout: Layout) {
+    let mut card = blank(cluster);
     let (one, two) = (content(1, 1500), content(2, 512));
-    put(&mut card, "/ONE.BIN", &one, Layout::Contiguous);
-    put(&mut card, "/TWO.BIN", &two, Layout::Contiguous);
-    put(&mut card, "/EMPTY.BIN", &[], Layout::Contiguous);
+    put(&mut card, "/ONE.BIN", &one, layout);
+    put(&mut card, "/TWO.BIN", &two, layout);
+    put(&mut card, "/EMPTY.BIN", &[], layout);
+    put(&mut card, "/NOEXT", &two[..100], layout);
+    put(&mut card, "/A longer name.text", &two[..200], layout);
     card.mkdir("/SUB").unwrap();
-    put(&mut card, "/SUB/DEEP.BIN", &one[..700], Layout::Contiguous);
+    put(&mut card, "/SUB/DEEP.BIN", &one[..700], layout);
     let card = card.finish().unwrap();
 
     let (mut code, mut at, mut entries) = (String::from(CLEAR), 0x4000, 0x5000);
@@ -69,7 +77,7 @@ fn disk_services_agree_with_xemu() {
     // The directory to its end. What comes after that depends on what a card says about a sector
     // that it does not have.
     trap(c, &mut at, 0x12, 0, 0);
-    for _ in 0..5 {
+    for _ in 0..7 {
         trap(c, &mut at, 0x14, 0, 0x17);
         keep(c, 0, "$1700", 0, entries, 87);
         entries += 96;
@@ -77,7 +85,15 @@ fn disk_services_agree_with_xemu() {
     trap(c, &mut at, 0x16, 0, 0);
     trap(c, &mut at, 0x16, 0, 0);
     // Files: to the end, empty, missing, a folder.
-    for (file, reads) in [("ONE.BIN", 4), ("two.bin", 2), ("EMPTY.BIN", 1), ("NONE.BIN", 1), ("SUB", 1)] {
+    for (file, reads) in [
+        ("ONE.BIN", 4),
+        ("two.bin", 2),
+        ("NOEXT", 2),
+        ("A longer name.text", 1),
+        ("EMPTY.BIN", 1),
+        ("NONE.BIN", 1),
+        ("SUB", 1),
+    ] {
         trap(c, &mut at, 0x22, 0, 0);
         name(c, file);
         trap(c, &mut at, 0x2e, 0, 0x16);
@@ -121,5 +137,10 @@ fn disk_services_agree_with_xemu() {
     }
     trap(c, &mut at, 0x22, 0, 0);
     assert!(at <= 0x4800 && entries <= 0x7000);
-    agree("HDOS", &assembled(&code), card, &[RESULTS, 0x5000..usize::from(entries), 0x7000..0x7800]);
+    agree(
+        &format!("HDOS, {cluster} sectors a cluster, {layout:?}"),
+        &assembled(&code),
+        card,
+        &[RESULTS, 0x5000..usize::from(entries), 0x7000..0x7800],
+    );
 }

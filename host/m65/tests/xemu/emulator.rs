@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-/// Sectors of the card that Xemu is given: it takes none below 64 MB.
+/// Sectors that the card has at least: Xemu takes none below 64 MB.
 const CARD_SECTORS: u32 = (128 << 20) / 512;
 /// A run takes longer than this where the program does not end.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -51,7 +51,7 @@ pub fn run(emulator: &Path, code: &[u8], entry: u16, mut card: MemDevice) -> End
     file.resize(2 + usize::from(entry) - 0x2001, 0);
     file.extend(code);
     fs::write(path("p.prg"), file).unwrap();
-    let mut image = FileDevice::create_new(&path("card.img"), CARD_SECTORS).unwrap();
+    let mut image = FileDevice::create_new(&path("card.img"), card.sectors().max(CARD_SECTORS)).unwrap();
     let mut sector = [0; 512];
     for lba in 0..card.sectors() {
         card.read(lba, &mut sector).unwrap();
