@@ -14,6 +14,8 @@ pub mod card;
 pub mod model;
 pub mod reference;
 pub mod scenario;
+#[cfg(unix)]
+pub mod xemu;
 
 use std::path::PathBuf;
 
