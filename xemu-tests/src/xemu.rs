@@ -112,7 +112,9 @@ impl Xemu {
                     continue;
                 };
                 if digits.len() == 2 * DUMP_LINE as usize {
-                    bytes.extend((0..digits.len() / 2).filter_map(|n| u8::from_str_radix(&digits[2 * n..2 * n + 2], 16).ok()));
+                    bytes.extend(
+                        (0..digits.len() / 2).filter_map(|n| u8::from_str_radix(&digits[2 * n..2 * n + 2], 16).ok()),
+                    );
                 }
             }
             assert!(bytes.len() > before, "the monitor shows no memory at ${address:07X}: {answer}");

@@ -53,7 +53,9 @@ fn boot_list_and_help_look_alike() {
     play(&mut scenario, &[Expect("cursor keys, number or first letter", 1500)]);
     scenario.frames(20);
     same(&scenario, &mut other, "the start");
-    for (key, text) in [("<DOWN>", "2 models"), ("<RETURN>", "needs the SSNAIL core"), ("<HELP>", "Press a key"), (" ", "2 models")] {
+    for (key, text) in
+        [("<DOWN>", "2 models"), ("<RETURN>", "needs the SSNAIL core"), ("<HELP>", "Press a key"), (" ", "2 models")]
+    {
         play(&mut scenario, &[Type(key), Expect(text, 1500)]);
         scenario.frames(60);
         for key in keys::parse(key).unwrap() {
