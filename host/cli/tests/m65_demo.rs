@@ -48,7 +48,7 @@ frames 110
 #[test]
 fn the_demo_shows_the_time_echoes_lists_and_loads() {
     let Some(program) = demo() else { return };
-    let story: Vec<u8> = (0..20_000u32).map(|n| (n * n >> 7) as u8).collect();
+    let story: Vec<u8> = (0..20_000u32).map(|n| ((n * n) >> 7) as u8).collect();
     let card = Test::new()
         .file("DEMO.PRG", &program)
         .file("STORY.BIN", &story)
