@@ -1,6 +1,7 @@
 //! The storyteller model: its text, its vocabulary, its training and its measurement.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod copier;
 pub mod curve;
 pub mod data;
 pub mod eval;

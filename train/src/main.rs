@@ -11,6 +11,7 @@ use ssnail_train::eval::{Amount, Known, MakeTeller, Report, measure};
 use ssnail_train::infer::Float;
 use ssnail_train::model::Layout;
 use ssnail_train::plans::{HELD_OUT, Model, SEED, vocabulary};
+use ssnail_train::story::words::FRIENDS;
 use ssnail_train::story::{Split, story};
 use ssnail_train::teller::{Machine, Teller};
 use ssnail_train::train::{self, State};
@@ -122,7 +123,8 @@ fn main() -> Result<()> {
                 stories.len(),
                 stories.total_tokens() as f64 / stories.len() as f64
             );
-            train::run(&plan, &run.dir(), &stories, &held_out, until.unwrap_or(u64::MAX))?;
+            let names: Vec<u32> = FRIENDS.iter().flat_map(|f| vocab.encode(f.0)).collect();
+            train::run(&plan, &run.dir(), [&stories, &held_out], &names, until.unwrap_or(u64::MAX))?;
             Ok(())
         }
         Command::Export { run, out } => export(&run, &out),

@@ -86,6 +86,16 @@ impl Net {
         }
     }
 
+    /// What the attention of a block saw in the last forward pass: `[tokens, dim]`, after the norm.
+    pub fn attention_input(&self, block: usize) -> &[f32] {
+        self.saved.get(block).map_or(&[], |s| &s.xn)
+    }
+
+    /// What the classifier saw in the last forward pass: `[tokens, dim]`, after the norm.
+    pub fn output_input(&self) -> &[f32] {
+        &self.xn
+    }
+
     fn each_head(&self, lengths: &[usize]) -> Vec<(usize, usize, usize, usize)> {
         // (first token, length, head, offset of its square)
         let (mut start, mut square, mut out) = (0, 0, Vec::new());

@@ -1,9 +1,10 @@
 //! The two models and how they are trained.
 
+use crate::copier::Place;
 use crate::model::Config;
 use crate::story::template::TemplateError;
 use crate::story::{Split, story};
-use crate::train::Plan;
+use crate::train::{Again, Plan};
 use crate::vocab::Vocab;
 
 /// Seed of text, weights, order and measurement.
@@ -48,7 +49,7 @@ impl Model {
             config,
             seed: SEED,
             stories: 120_000,
-            steps: 3_400,
+            steps: 4_100,
             batch: 32,
             rate: 0.004,
             decay: 0.05,
@@ -56,13 +57,19 @@ impl Model {
             muon: true,
             rounded_from: 0.8,
             copy: 0.0,
-            again: None,
+            again: Some(Again {
+                from: 3_400,
+                rate: 0.002,
+                batch: 16,
+                copier: Place { block: 1, group: 0, score: 10.0, strength: 5.0, spread: 1.5 },
+            }),
         };
         match self {
             Model::Main => main,
             Model::Small => Plan {
                 config: Config { dim: 64, layers: 2, hidden: 96, heads: 4, kv_heads: 4, ..config },
                 steps: 4_500,
+                again: None,
                 copy: 1.0,
                 ..main
             },

@@ -1,5 +1,6 @@
 //! The training run: deterministic, and resumable to the bit.
 
+use crate::copier::{self, Place};
 use crate::data::Stories;
 use crate::model::{Config, Layout};
 use crate::net::{Loss, Net};
@@ -52,6 +53,8 @@ pub struct Again {
     pub rate: f32,
     /// Stories a step in the second.
     pub batch: usize,
+    /// The copying head that is set before it begins.
+    pub copier: Place,
 }
 
 const SHARDS: usize = 2;
@@ -236,13 +239,18 @@ pub fn held_out_loss(config: Config, w: &[f32], stories: &Stories) -> f64 {
 ///
 /// # Errors
 /// When the directory cannot be read or written.
-pub fn run(plan: &Plan, dir: &Path, stories: &Stories, held_out: &Stories, until: u64) -> Result<State> {
+///
+/// `names` are the tokens that [`Again::copier`] is to copy.
+pub fn run(plan: &Plan, dir: &Path, [stories, held_out]: [&Stories; 2], names: &[u32], until: u64) -> Result<State> {
     let mut state = State::load(dir, plan)?.unwrap_or_else(|| State::new(plan));
     let log: PathBuf = dir.join("log.csv");
     fs::create_dir_all(dir)?;
     let mut trainer = Trainer::new(plan, stories);
     let (mut since, mut sum) = (Instant::now(), Loss::default());
     while state.step < plan.steps.min(until) {
+        if let Some(again) = plan.again.filter(|a| a.from == state.step) {
+            copier::set(&plan.config, &mut state.w, names, stories, again.copier, plan.seed);
+        }
         let l = trainer.step(&mut state)?;
         sum = Loss { nll: sum.nll + l.nll, count: sum.count + l.count };
         if state.step % 50 == 0 || state.step == plan.steps {
@@ -293,7 +301,12 @@ mod tests {
             muon: true,
             rounded_from: 0.5,
             copy: 1.0,
-            again: Some(Again { from: 8, rate: 0.005, batch: 4 }),
+            again: Some(Again {
+                from: 8,
+                rate: 0.005,
+                batch: 4,
+                copier: Place { block: 1, group: 0, score: 10.0, strength: 1.0, spread: 0.5 },
+            }),
         };
         (plan, Stories::encode(&vocab, 1, Split::Train, 60, 600).unwrap())
     }
@@ -303,10 +316,10 @@ mod tests {
         let (plan, stories) = tiny();
         let root = std::env::temp_dir().join(format!("ssnail-train-test-{}", std::process::id()));
         let (one, two) = (root.join("one"), root.join("two"));
-        let whole = run(&plan, &one, &stories, &stories, u64::MAX).unwrap();
-        run(&plan, &two, &stories, &stories, 5).unwrap();
-        assert_eq!(State::load(&two, &plan).unwrap().unwrap().step, 5);
-        let resumed = run(&plan, &two, &stories, &stories, u64::MAX).unwrap();
+        let whole = run(&plan, &one, [&stories, &stories], &[300, 301], u64::MAX).unwrap();
+        run(&plan, &two, [&stories, &stories], &[300, 301], 8).unwrap();
+        assert_eq!(State::load(&two, &plan).unwrap().unwrap().step, 8);
+        let resumed = run(&plan, &two, [&stories, &stories], &[300, 301], u64::MAX).unwrap();
         assert!(whole == resumed);
         let (before, after) = (State::new(&plan), held_out_loss(plan.config, &whole.w, &stories));
         assert!(after < held_out_loss(plan.config, &before.w, &stories) - 0.1, "{after}");
