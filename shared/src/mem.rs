@@ -76,6 +76,19 @@ pub trait ReadMemory {
     fn word(&self, address: u32) -> Option<u32> {
         self.read_u32(address).ok()
     }
+
+    /// How many F32 from `address` on, at most `count`, are finite and have a [`crate::sampler::key_of`] below `key`;
+    /// what the sampler passes over. A machine may have a faster way to the same number.
+    fn below(&self, address: u32, count: u32, key: u32) -> u32 {
+        let mut n = 0;
+        while n < count {
+            match self.word(address.wrapping_add(4 * n)) {
+                Some(bits) if crate::sampler::is_finite(bits) && crate::sampler::key_of(bits) < key => n += 1,
+                _ => break,
+            }
+        }
+        n
+    }
 }
 
 /// Memory that can be written as well. On the MEGA65 writes go through the load port.

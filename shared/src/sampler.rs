@@ -73,19 +73,23 @@ impl fmt::Display for SampleError {
 
 impl core::error::Error for SampleError {}
 
+/// Whether the bits are those of a finite F32.
+#[must_use]
+pub const fn is_finite(bits: u32) -> bool {
+    bits & 0x7F80_0000 != 0x7F80_0000
+}
+
+const MINUS_INFINITY: u32 = 0xFF80_0000;
+
 /// Maps F32 bits to words in the same order, so that logits compare as integers.
-const fn key_of(bits: u32) -> u32 {
+#[must_use]
+pub const fn key_of(bits: u32) -> u32 {
     if bits & 0x8000_0000 != 0 { !bits } else { bits | 0x8000_0000 }
 }
 
 const fn bits_of(key: u32) -> u32 {
     if key & 0x8000_0000 != 0 { key & 0x7FFF_FFFF } else { !key }
 }
-
-/// Keys from here on belong to +infinity and NaN.
-const KEY_INFINITY: u32 = key_of(0x7F80_0000);
-/// Keys below this belong to negative NaN.
-const KEY_MINUS_INFINITY: u32 = key_of(0xFF80_0000);
 
 fn high(a: u32, b: u32) -> u32 {
     ((u64::from(a) * u64::from(b)) >> 32) as u32
@@ -162,16 +166,27 @@ struct Keys<'a, M> {
 }
 
 impl<M: ReadMemory> Keys<'_, M> {
-    /// Calls `visit` with each token and its key.
-    fn each(&self, n: u32, mut visit: impl FnMut(u32, u32)) -> Result<(), SampleError> {
+    /// Calls `visit` with each token and its key; what it returns is the least key that it wants to see from then on.
+    fn each(&self, n: u32, mut visit: impl FnMut(u32, u32) -> u32) -> Result<(), SampleError> {
+        let mut least = 0;
         let mut recent = self.recent.iter().copied();
         let mut next = recent.next().unwrap_or(u32::MAX);
         let mut address = self.logits;
         let mut token = 0;
         while token < n {
+            if least != 0 && token != next {
+                let most = if next < n { next } else { n };
+                let below = self.memory.below(address, most - token, least);
+                token += below;
+                address = address.wrapping_add(4 * below);
+                if token >= n {
+                    break;
+                }
+            }
             let bits = self.memory.read_u32(address)?;
             let mut key = key_of(bits);
-            if !(KEY_MINUS_INFINITY..KEY_INFINITY).contains(&key) {
+            // Minus infinity rules a token out.
+            if !is_finite(bits) && bits != MINUS_INFINITY {
                 return Err(SampleError::NotFinite { token });
             }
             if token == next {
@@ -180,7 +195,7 @@ impl<M: ReadMemory> Keys<'_, M> {
                 key = key_of(z.to_bits());
                 next = recent.next().unwrap_or(u32::MAX);
             }
-            visit(token, key);
+            least = visit(token, key);
             address = address.wrapping_add(4);
             token += 1;
         }
@@ -248,7 +263,13 @@ fn sort_by_token(items: &mut [Candidate]) {
 }
 
 impl Heap<'_> {
-    fn push(&mut self, token: u32, key: u32) {
+    /// Takes a token; returns the least key that still matters.
+    fn push(&mut self, token: u32, key: u32) -> u32 {
+        self.put(token, key);
+        if self.len < self.items.len() { 0 } else { self.items[0].key }
+    }
+
+    fn put(&mut self, token: u32, key: u32) {
         let c = Candidate { token, key };
         if self.len < self.items.len() {
             let mut i = self.len;
@@ -297,7 +318,10 @@ fn keep<M: ReadMemory>(keys: &Keys<'_, M>, n: u32, top_k: u32, room: &mut [Candi
     let fits = usize::try_from(k).is_ok_and(|k| k <= room.len());
     if !fits && k == n {
         let mut largest = 0;
-        keys.each(n, |_, key| largest = if key > largest { key } else { largest })?;
+        keys.each(n, |_, key| {
+            largest = if key > largest { key } else { largest };
+            largest
+        })?;
         return Ok(Chosen { kept: Kept::From { key: 0 }, largest: f32::from_bits(bits_of(largest)) });
     }
     let k = if fits { k as usize } else { room.len() };
@@ -340,6 +364,7 @@ fn weights<M: ReadMemory>(
                 if on && key >= from {
                     on = visit(token, weight(chosen.largest, key, scale));
                 }
+                from
             })
         }
     }
@@ -408,6 +433,7 @@ pub fn argmax<M: ReadMemory>(memory: &M, logits: u32, n: u32) -> Result<u32, Sam
             best = Some(token);
             best_key = key;
         }
+        best_key
     })?;
     best.ok_or(SampleError::Empty)
 }

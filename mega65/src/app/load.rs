@@ -223,6 +223,7 @@ fn stream(header: &Header) -> Result<(), Failure> {
     let mut count = u32::from(hdos::SECTOR).min(header.file_len());
     let mut sector = 0u32;
     let mut shown = u32::MAX;
+    let mut drawn = 0;
     loop {
         if !wait_ready() {
             return Err(Failure::NotReady);
@@ -237,10 +238,10 @@ fn stream(header: &Header) -> Result<(), Failure> {
         if whole && (sector % samples.every == 0 || sector + 2 >= sectors) {
             samples.keep(at);
         }
-        let step = loader.sent() >> 14;
+        let step = loader.sent() >> 15;
         if step != shown {
             shown = step;
-            progress(&loader, watch);
+            progress(&loader, watch, &mut drawn);
             if keys::stop_pressed() {
                 return Err(Failure::Cancelled);
             }
@@ -259,7 +260,7 @@ fn stream(header: &Header) -> Result<(), Failure> {
         return Err(Failure::NotReady);
     }
     loader.ready(&mut port).map_err(Failure::Port)?;
-    progress(&loader, watch);
+    progress(&loader, watch, &mut drawn);
     samples.compare()?;
     write_word(SIGNATURE, signature(header));
     write_word(SIGNATURE_MARK, LOADED);
@@ -268,15 +269,16 @@ fn stream(header: &Header) -> Result<(), Failure> {
 
 /// Draws the bar and the figures.
 #[inline(never)]
-fn progress(loader: &Loader, watch: Stopwatch) {
+fn progress(loader: &Loader, watch: Stopwatch, drawn: &mut u8) {
     let (sent, total) = (loader.sent(), loader.total());
     let filled = (sent >> 8) * BAR_WIDTH / (total >> 8);
-    let mut column = 0;
-    while column < BAR_WIDTH as u8 {
-        let style = if u32::from(column) < filled { Style::Marked } else { Style::Note };
-        Screen.put(BAR_ROW, column, if u32::from(column) < filled { b' ' } else { b'.' }, style);
+    let mut column = *drawn;
+    while column < BAR_WIDTH as u8 && (*drawn == 0 || u32::from(column) < filled) {
+        let done = u32::from(column) < filled;
+        Screen.put(BAR_ROW, column, if done { b' ' } else { b'.' }, if done { Style::Marked } else { Style::Note });
         column += 1;
     }
+    *drawn = filled.max(1) as u8;
     let time = watch.milliseconds() + 1;
     // Bytes per millisecond are thousands of bytes per second.
     let rate = sent / time;

@@ -140,6 +140,16 @@ impl ReadMemory for Accelerator {
         self.check(address, 4)?;
         Ok(far::peek32(address))
     }
+
+    fn word(&self, address: u32) -> Option<u32> {
+        // What asks for words has checked its tables' places (`Tables::open`), and reading elsewhere harms nothing.
+        Some(far::peek32(address))
+    }
+
+    fn below(&self, address: u32, count: u32, key: u32) -> u32 {
+        // A conversation whose logits cannot be read does not sample.
+        far::below(address, count, key)
+    }
 }
 
 impl Memory for Accelerator {

@@ -47,6 +47,16 @@ pub fn dma(list: &[u8]) {
     unsafe { rv45_dma(list.as_ptr() as u32) }
 }
 
+extern "C" {
+    fn ssnail_below(address: u32, count: u32, key: u32) -> u32;
+}
+
+/// [`ReadMemory::below`] in the machine's own code (`below.s`).
+pub fn below(address: u32, count: u32, key: u32) -> u32 {
+    // SAFETY: the routine reads `count` words and changes nothing.
+    unsafe { ssnail_below(address, count, key) }
+}
+
 /// Memory that the processor reads and writes itself: chip RAM, and attic RAM as it is selected.
 #[derive(Clone, Copy)]
 pub struct Far;
