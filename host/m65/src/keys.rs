@@ -23,104 +23,61 @@ pub enum KeyError {
     NoKey(char),
 }
 
-/// Name, ASCII, PETSCII and modifiers.
-const NAMED: [(&str, u8, u8, u8); 31] = [
-    ("RETURN", 0x0d, 0x0d, 0),
-    ("DEL", 0x14, 0x14, 0),
-    ("INST", 0x94, 0x94, modifier::SHIFT),
-    ("HOME", 0x13, 0x13, 0),
-    ("CLR", 0x93, 0x93, modifier::SHIFT),
-    ("RIGHT", 0x1d, 0x1d, 0),
-    ("LEFT", 0x9d, 0x9d, modifier::SHIFT),
-    ("DOWN", 0x11, 0x11, 0),
-    ("UP", 0x91, 0x91, modifier::SHIFT),
-    ("ESC", 0x1b, 0x1b, 0),
-    ("TAB", 0x09, 0x09, 0),
-    ("RUN/STOP", 0x03, 0x03, 0),
-    ("STOP", 0x03, 0x03, 0),
-    ("RUN", 0xa3, 0x83, modifier::SHIFT),
-    ("HELP", 0x1f, 0x84, 0),
-    ("LT", b'<', b'<', modifier::SHIFT),
-    ("SPACE", b' ', b' ', 0),
-    ("F1", 0xf1, 0x85, 0),
-    ("F2", 0xf2, 0x89, modifier::SHIFT),
-    ("F3", 0xf3, 0x86, 0),
-    ("F4", 0xf4, 0x8a, modifier::SHIFT),
-    ("F5", 0xf5, 0x87, 0),
-    ("F6", 0xf6, 0x8b, modifier::SHIFT),
-    ("F7", 0xf7, 0x88, 0),
-    ("F8", 0xf8, 0x8c, modifier::SHIFT),
-    ("F9", 0xf9, 0x10, 0),
-    ("F10", 0xfa, 0x15, modifier::SHIFT),
-    ("F11", 0xfb, 0x16, 0),
-    ("F12", 0xfc, 0x17, modifier::SHIFT),
-    ("F13", 0xfd, 0x19, 0),
-    ("F14", 0xfe, 0x1a, modifier::SHIFT),
+/// Names, positions in the matrix, modifiers.
+const NAMED: [(&str, u8, u8); 31] = [
+    ("RETURN", 1, 0),
+    ("DEL", 0, 0),
+    ("INST", 0, modifier::SHIFT),
+    ("HOME", 51, 0),
+    ("CLR", 51, modifier::SHIFT),
+    ("RIGHT", 2, 0),
+    ("LEFT", 2, modifier::SHIFT),
+    ("DOWN", 7, 0),
+    ("UP", 7, modifier::SHIFT),
+    ("ESC", 71, 0),
+    ("TAB", 65, 0),
+    ("RUN/STOP", 63, 0),
+    ("STOP", 63, 0),
+    ("RUN", 63, modifier::SHIFT),
+    ("HELP", 67, 0),
+    ("LT", 47, modifier::SHIFT),
+    ("SPACE", 60, 0),
+    ("F1", 4, 0),
+    ("F2", 4, modifier::SHIFT),
+    ("F3", 5, 0),
+    ("F4", 5, modifier::SHIFT),
+    ("F5", 6, 0),
+    ("F6", 6, modifier::SHIFT),
+    ("F7", 3, 0),
+    ("F8", 3, modifier::SHIFT),
+    ("F9", 68, 0),
+    ("F10", 68, modifier::SHIFT),
+    ("F11", 69, 0),
+    ("F12", 69, modifier::SHIFT),
+    ("F13", 70, 0),
+    ("F14", 70, modifier::SHIFT),
 ];
+/// The key with the arrow upwards, which stands where ASCII has `^`.
+const ARROW: u8 = 54;
 
 /// The event of a named key without modifiers before it.
 pub fn named(name: &str) -> Option<Key> {
-    NAMED.iter().find(|(n, ..)| n.eq_ignore_ascii_case(name)).map(|&(_, ascii, petscii, modifiers)| Key {
-        ascii,
-        petscii,
-        modifiers,
-    })
+    NAMED.iter().find(|n| n.0.eq_ignore_ascii_case(name)).and_then(|&(_, at, modifiers)| matrix::event(at, modifiers))
 }
 
 /// The event of a character.
 pub fn character(c: char) -> Option<Key> {
-    let key = |ascii, petscii, modifiers| Some(Key { ascii, petscii, modifiers });
     match c {
         '\n' | '\r' => named("RETURN"),
-        'a'..='z' => key(c as u8, c as u8 - 0x20, 0),
-        'A'..='Z' => key(c as u8, c as u8 + 0x80, modifier::SHIFT),
-        '!'..=')' | '<' | '>' | '?' | '[' | ']' => key(c as u8, c as u8, modifier::SHIFT),
-        ' '..='@' => key(c as u8, c as u8, 0),
-        '_' => key(b'_', 0x5f, 0),
-        '`' => key(b'`', 0xff, modifier::SHIFT),
-        '{' | '}' | '|' | '~' | '\\' => key(c as u8, 0xff, modifier::MEGA),
-        '£' => key(0xa3, 0x5c, 0),
-        '↑' | '^' => key(0xaf, 0x5e, 0),
-        '←' => key(0x5f, 0x5f, 0),
+        '^' => matrix::event(ARROW, 0),
+        ' '..='~' => matrix::typed(c as u8),
         _ => None,
     }
 }
 
-/// Adds modifiers to a key as the keyboard's tables do.
-pub(crate) fn modified(key: Key, modifiers: u8) -> Key {
-    let mut key = Key { modifiers: key.modifiers | modifiers, ..key };
-    if modifiers & modifier::CTRL != 0 && key.ascii.is_ascii_alphabetic() {
-        key.ascii &= 0x1f;
-        key.petscii = key.ascii;
-    } else if modifiers & modifier::ALT != 0 && key.ascii == 0x14 {
-        key.ascii = 0x7f;
-    } else if modifiers & modifier::MEGA != 0 && key.ascii == 0x1d {
-        key.ascii = 0xed;
-    } else if modifiers & modifier::MEGA != 0 && key.ascii == 0x11 {
-        key.ascii = 0xee;
-    } else if modifiers & (modifier::SHIFT | modifier::RIGHT_SHIFT) != 0
-        && let Some(upper) = char::from(key.ascii).is_ascii_lowercase().then(|| key.ascii.to_ascii_uppercase())
-    {
-        key.petscii = upper + 0x80;
-        key.ascii = upper;
-    } else if let Some(other) = with_modifier(key.ascii, modifiers) {
-        key = Key { modifiers: key.modifiers, ..other };
-    }
-    key
-}
-
-/// Keys whose code with shift or MEGA is another one.
-fn with_modifier(code: u8, modifiers: u8) -> Option<Key> {
-    let code = if modifiers & modifier::MEGA != 0 {
-        matrix::with_mega(code)?
-    } else if modifiers & (modifier::SHIFT | modifier::RIGHT_SHIFT) != 0 {
-        matrix::with_shift(code)?
-    } else {
-        return None;
-    };
-    let (_, ascii, petscii, modifiers) =
-        *NAMED.iter().find(|n| n.1 == code).unwrap_or(&("", code, if code < 0x5b { code } else { 0xff }, 0));
-    Some(Key { ascii, petscii, modifiers })
+/// Adds modifiers to a key.
+fn modified(key: Key, modifiers: u8) -> Option<Key> {
+    if modifiers == 0 { Some(key) } else { matrix::event(matrix::position(&key)?, key.modifiers | modifiers) }
 }
 
 fn escape(name: &str) -> Result<Key, KeyError> {
@@ -144,7 +101,7 @@ fn escape(name: &str) -> Result<Key, KeyError> {
         (Some(c), None) => character(c.to_ascii_lowercase()),
         _ => named(rest),
     };
-    key.map(|k| modified(k, modifiers)).ok_or_else(|| KeyError::UnknownKey(name.to_owned()))
+    key.and_then(|k| modified(k, modifiers)).ok_or_else(|| KeyError::UnknownKey(name.to_owned()))
 }
 
 /// Reads a text.

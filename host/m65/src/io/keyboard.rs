@@ -98,8 +98,8 @@ impl Keyboard {
             return;
         }
         let modifiers = self.virtual_matrix().modifiers();
-        if let Some(key) = matrix::event(position) {
-            self.enqueue(crate::keys::modified(key, modifiers));
+        if let Some(key) = matrix::event(position, modifiers) {
+            self.enqueue(key);
         }
     }
 

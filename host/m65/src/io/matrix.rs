@@ -2,6 +2,7 @@
 //! column behind them.
 
 use crate::io::keyboard::{Key, modifier};
+use crate::io::keymap::{ASCII, PETSCII, POSITIONS};
 
 /// Columns of the matrix.
 pub const COLUMNS: usize = 9;
@@ -14,32 +15,6 @@ const ALT: u8 = 66;
 /// Positions of the cursor keys that exist once in the matrix.
 const RIGHT: u8 = 2;
 const DOWN: u8 = 7;
-
-/// Characters of positions 0 to 63 without shift; 0 where a key has none.
-const PLAIN: &[u8; 64] = b"\0\0\0\0\0\0\0\x003wa4zse\x005rd6cftx7yg8bhuv9ij0mkon+pl-.:@,\0*;\0\0=\xaf/1_\x002 \0q\0";
-/// Characters that need shift, and the key's own character.
-const SHIFTED: &[u8] = b"!1\"2#3$4%5&6'7(8)9{0<,>.?/[:];`__=";
-/// Characters that need MEGA.
-const WITH_MEGA: &[u8] = b"{:};|.~,\\/";
-/// Codes of keys without characters, plain and with their modifier, and their positions.
-const NAMED: [(u8, u8, u8); 15] = [
-    (0x14, 0x94, 0),
-    (0x0d, 0x0d, 1),
-    (0x1d, 0x9d, RIGHT),
-    (0xf7, 0xf8, 3),
-    (0xf1, 0xf2, 4),
-    (0xf3, 0xf4, 5),
-    (0xf5, 0xf6, 6),
-    (0x11, 0x91, DOWN),
-    (0x13, 0x93, 51),
-    (0x03, 0xa3, 63),
-    (0x09, 0x0f, 65),
-    (0x1f, 0x1f, 67),
-    (0xf9, 0xfa, 68),
-    (0xfb, 0xfc, 69),
-    (0xfd, 0xfe, 70),
-];
-const ESC: (u8, u8) = (0x1b, 71);
 
 /// Keys held down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,58 +88,43 @@ impl Matrix {
     }
 }
 
-/// Position of the key that makes an event; `None` for those that no table names.
+/// Row of the tables that modifiers choose.
+fn level(modifiers: u8) -> usize {
+    let first = |bits: u8| modifiers & bits != 0;
+    if first(modifier::MEGA) {
+        3
+    } else if first(modifier::ALT) {
+        4
+    } else if first(modifier::SHIFT | modifier::RIGHT_SHIFT) {
+        1
+    } else if first(modifier::CTRL) {
+        2
+    } else {
+        0
+    }
+}
+
+/// Position of the key that makes an event; `None` for codes that no key has.
 pub fn position(key: &Key) -> Option<u8> {
-    if key.modifiers & modifier::CTRL != 0 && (1..=26).contains(&key.ascii) {
-        return character(key.ascii + 0x60);
-    }
-    if key.ascii == ESC.0 {
-        return Some(ESC.1);
-    }
-    // DEL with ALT, right and down with MEGA have codes of their own.
-    let code = match key.ascii {
-        0x7f => 0x14,
-        0xed => 0x1d,
-        0xee => 0x11,
-        code => code,
-    };
-    NAMED.iter().find(|(plain, other, _)| [*plain, *other].contains(&code)).map(|n| n.2).or_else(|| character(code))
+    find(key.ascii, level(key.modifiers)).or_else(|| (0..ASCII.len()).find_map(|level| find(key.ascii, level)))
 }
 
-/// Position of a character's key.
-fn character(code: u8) -> Option<u8> {
-    let pairs = || WITH_MEGA.chunks_exact(2).chain(SHIFTED.chunks_exact(2));
-    let find = |own: u8| PLAIN.iter().position(|&c| c != 0 && c == own).map(|n| n as u8);
-    let own = code.to_ascii_lowercase();
-    find(own).or_else(|| pairs().find(|pair| pair[0] == own).and_then(|pair| find(pair[1])))
+fn find(ascii: u8, level: usize) -> Option<u8> {
+    ASCII[level].iter().position(|&code| code != 0 && code == ascii).map(|n| n as u8)
 }
 
-/// Code of a key pressed together with shift; `None` where the tables have no other one.
-pub fn with_shift(code: u8) -> Option<u8> {
-    let named = NAMED.iter().find(|n| n.0 == code && n.1 != code).map(|n| n.1);
-    named.or_else(|| SHIFTED.chunks_exact(2).find(|pair| pair[1] == code).map(|pair| pair[0]))
+/// The event of the key at a position pressed with modifiers; `None` for modifiers and for
+/// positions without a key.
+pub fn event(position: u8, modifiers: u8) -> Option<Key> {
+    let codes = |table: &[[u8; POSITIONS]; 5]| table[level(modifiers)].get(usize::from(position)).copied();
+    let (ascii, petscii) = (codes(&ASCII)?, codes(&PETSCII)?);
+    (ascii != 0 || petscii != 0).then_some(Key { ascii, petscii, modifiers })
 }
 
-/// Code of a key pressed together with MEGA.
-pub fn with_mega(code: u8) -> Option<u8> {
-    WITH_MEGA.chunks_exact(2).find(|pair| pair[1] == code).map(|pair| pair[0])
-}
-
-/// The event of the key at a position, without modifiers; `None` for modifiers and for positions
-/// without a key.
-pub fn event(position: u8) -> Option<Key> {
-    let ascii = NAMED.iter().find(|n| n.2 == position).map(|n| n.0).or((position == ESC.1).then_some(ESC.0));
-    let ascii = ascii.or_else(|| PLAIN.get(usize::from(position)).copied()).filter(|&c| c != 0)?;
-    let petscii = match ascii {
-        b'a'..=b'z' => ascii - 0x20,
-        0xf1 | 0xf3 | 0xf5 | 0xf7 => 0x85 + (ascii - 0xf1) / 2,
-        0xf9 => 0x10,
-        0xfb => 0x16,
-        0xfd => 0x19,
-        0x1f => 0x84,
-        _ => ascii,
-    };
-    Some(Key { ascii, petscii, modifiers: 0 })
+/// The event of an ASCII code: its key, with MEGA or shift if need be. Braces have both; with MEGA
+/// their PETSCII code is right too.
+pub fn typed(ascii: u8) -> Option<Key> {
+    [0, modifier::MEGA, modifier::SHIFT].into_iter().find_map(|m| event(find(ascii, level(m))?, m))
 }
 
 #[cfg(test)]
@@ -174,17 +134,11 @@ mod tests {
 
     #[test]
     fn every_key_that_can_be_typed_has_a_position_and_comes_back_from_it() {
-        for c in (' '..='~').filter(|&c| c != '^') {
-            let key = keys::character(c).unwrap();
-            let at = position(&key).unwrap_or_else(|| panic!("{c:?}"));
-            let plain = event(at).unwrap();
-            if key.modifiers == 0 {
-                assert_eq!(plain, key, "{c:?}");
-            }
-        }
-        for name in ["RETURN", "DEL", "HOME", "RIGHT", "DOWN", "ESC", "TAB", "RUN/STOP", "HELP", "F1", "F7", "F13"] {
-            let key = keys::named(name).unwrap();
-            assert_eq!(event(position(&key).unwrap()), Some(key), "{name}");
+        let names = ["RETURN", "DEL", "HOME", "RIGHT", "DOWN", "ESC", "TAB", "RUN/STOP", "HELP", "F1", "F7", "F14"];
+        let named = names.into_iter().map(|name| keys::named(name).unwrap());
+        for key in (' '..='~').map(|c| keys::character(c).unwrap()).chain(named) {
+            let at = position(&key).unwrap_or_else(|| panic!("{key:?}"));
+            assert_eq!(event(at, key.modifiers), Some(key));
         }
     }
 

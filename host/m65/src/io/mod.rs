@@ -8,6 +8,7 @@ pub mod dma;
 pub mod f011;
 pub mod i2c;
 pub mod keyboard;
+mod keymap;
 pub mod math;
 pub mod matrix;
 pub mod random;

@@ -5,12 +5,12 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "../hdos/card.rs"]
-#[allow(dead_code)]
 mod card;
 mod disk;
 mod dma;
 mod emulator;
 mod instructions;
+mod keyboard;
 mod programs;
 #[path = "../table/mod.rs"]
 #[allow(dead_code)]
@@ -74,7 +74,7 @@ fn ours(code: &[u8], card: MemDevice) -> Machine {
     let start = usize::from(ENTRY);
     machine.board.chip_ram_mut()[start..start + code.len()].copy_from_slice(code);
     machine.sys(ENTRY);
-    for _ in 0..500 {
+    for _ in 0..3000 {
         if let Some(stop) = machine.run_frame() {
             assert_eq!(stop, Stop::Exit(0));
             return machine;
