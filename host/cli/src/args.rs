@@ -1,7 +1,7 @@
 //! The command line: one variant per subcommand, each with its own module in [`crate::commands`].
 
 use crate::commands::{
-    card, chat, completions, convert, disasm, disk, embed, fetch, findmodels, info, m65, run, tokcheck, tokenize,
+    card, chat, completions, convert, disasm, disk, embed, fetch, findmodels, info, m65, run, rv45, tokcheck, tokenize,
 };
 use crate::exit::Outcome;
 use clap::{Parser, Subcommand};
@@ -53,6 +53,8 @@ pub enum Command {
     Fetch(fetch::Args),
     #[command(about = "Run a MEGA65 program on an emulated machine")]
     M65(m65::Args),
+    #[command(about = "Translate a RISC-V program to a MEGA65 program")]
+    Rv45(rv45::Args),
     #[command(about = "Print a completion script for a shell")]
     Completions(completions::Args),
 }
@@ -77,6 +79,7 @@ impl Command {
             Self::Findmodels(args) => findmodels::run(args),
             Self::Fetch(args) => fetch::run(args),
             Self::M65(args) => m65::run(args),
+            Self::Rv45(args) => rv45::run(args),
             Self::Completions(args) => completions::run(args),
         }
     }

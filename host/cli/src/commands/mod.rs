@@ -15,5 +15,6 @@ pub mod findmodels;
 pub mod info;
 pub mod m65;
 pub mod run;
+pub mod rv45;
 pub mod tokcheck;
 pub mod tokenize;
