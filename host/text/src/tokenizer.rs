@@ -32,16 +32,6 @@ pub enum Error {
     /// The file has no token list.
     #[error("tokenizer.ggml.tokens is missing or empty: the file has no vocabulary")]
     NoTokens,
-    /// A token id of a key lies outside the list.
-    #[error("tokenizer.ggml.{key} is {id}, but the vocabulary has {n} tokens")]
-    OutsideVocabulary {
-        /// Key, without its prefix.
-        key: &'static str,
-        /// The id found.
-        id: u32,
-        /// Tokens in the list.
-        n: usize,
-    },
     /// The keys could not be read.
     #[error("{0}")]
     Gguf(String),
@@ -64,6 +54,16 @@ pub enum Warning {
     /// The vocabulary asks for a token before every text and does not say which.
     #[error("tokenizer.ggml.add_bos_token is set, but there is no bos_token_id: nothing is put before the text")]
     NoBos,
+    /// A token id of a key lies outside the list: as good as none, as for the converter.
+    #[error("tokenizer.ggml.{key} is {id}, but the vocabulary has {n} tokens; ignored")]
+    OutsideVocabulary {
+        /// Key, without its prefix.
+        key: &'static str,
+        /// The id found.
+        id: u32,
+        /// Tokens in the list.
+        n: usize,
+    },
 }
 
 /// What to do with a text besides tokenizing it.
@@ -129,7 +129,7 @@ impl Tokenizer {
     /// Prepares a vocabulary.
     ///
     /// # Errors
-    /// An unknown family, no tokens, or ids of special tokens outside the list.
+    /// An unknown family, or no tokens.
     pub fn new(vocab: &Vocab<'_>) -> Result<Self, Error> {
         let model = match vocab.model {
             None | Some("llama") => Model::Spm,
@@ -140,21 +140,21 @@ impl Tokenizer {
         if vocab.tokens.is_empty() {
             return Err(Error::NoTokens);
         }
-        let keys = [
-            ("bos_token_id", vocab.bos),
-            ("eos_token_id", vocab.eos),
-            ("unknown_token_id", vocab.unknown),
-            ("seperator_token_id", vocab.separator),
-            ("cls_token_id", vocab.cls),
-        ];
-        for (key, id) in keys {
-            if let Some(id) = id.filter(|&id| id as usize >= vocab.tokens.len()) {
-                return Err(Error::OutsideVocabulary { key, id, n: vocab.tokens.len() });
+        let mut warnings = Vec::new();
+        let mut inside = |key: &'static str, id: Option<u32>| match id {
+            Some(id) if id as usize >= vocab.tokens.len() => {
+                warnings.push(Warning::OutsideVocabulary { key, id, n: vocab.tokens.len() });
+                None
             }
-        }
+            id => id,
+        };
+        let bos = inside("bos_token_id", vocab.bos);
+        let eos = inside("eos_token_id", vocab.eos);
+        let unknown = inside("unknown_token_id", vocab.unknown);
+        let separator = inside("seperator_token_id", vocab.separator);
+        let cls = inside("cls_token_id", vocab.cls);
         let named = |name: &[u8]| vocab.tokens.iter().position(|&t| t == name).and_then(|id| u32::try_from(id).ok());
         let pieces = Pieces::new(vocab, model);
-        let mut warnings = Vec::new();
         let algorithm = match model {
             Model::Spm => {
                 let spm = Spm::new(vocab, &pieces);
@@ -177,13 +177,10 @@ impl Tokenizer {
             Model::WordPiece => Algorithm::WordPiece(WordPiece::new(&pieces)),
         };
         let (begin, end) = if model == Model::WordPiece {
-            (
-                vocab.cls.or(vocab.bos).or_else(|| named(b"[CLS]")),
-                vocab.separator.or(vocab.eos).or_else(|| named(b"[SEP]")),
-            )
+            (cls.or(bos).or_else(|| named(b"[CLS]")), separator.or(eos).or_else(|| named(b"[SEP]")))
         } else {
-            let first = Some(1).filter(|_| model == Model::Spm && vocab.tokens.len() > 1);
-            (vocab.bos.or(first), vocab.eos)
+            let first = Some(1).filter(|_| model == Model::Spm && vocab.bos.is_none() && vocab.tokens.len() > 1);
+            (bos.or(first), eos)
         };
         let begins = match &algorithm {
             Algorithm::Bpe(bpe) => bpe.pre().begins && begin.is_some(),
@@ -195,7 +192,7 @@ impl Tokenizer {
             warnings.push(Warning::NoBos);
         }
         let added = Added::new(vocab, &pieces);
-        let unknown = vocab.unknown.or_else(|| named(b"[UNK]")).or_else(|| named(b"<unk>"));
+        let unknown = unknown.or_else(|| named(b"[UNK]")).or_else(|| named(b"<unk>"));
         let question = || pieces.kinds().find(|&(id, kind)| kind == Kind::Normal && pieces.get(id) == b"?");
         let substitute = unknown.or_else(|| question().map(|(id, _)| id));
         Ok(Self {

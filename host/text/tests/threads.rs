@@ -69,8 +69,22 @@ fn r33_one_begin_token_if_the_vocabulary_has_one() {
     vocab.bos = Some(2);
     assert_eq!(encode(&vocab, "a"), (vec![2, 0], false, vec![]));
     vocab.bos = Some(3);
-    let error = Error::OutsideVocabulary { key: "bos_token_id", id: 3, n: 3 };
-    assert_eq!(Tokenizer::new(&vocab).unwrap_err(), error);
+    let outside = |key| Warning::OutsideVocabulary { key, id: 3, n: 3 };
+    assert_eq!(encode(&vocab, "a"), (vec![0], false, vec![outside("bos_token_id")]));
+    // Not even token 1, which stands for a key that is absent.
+    vocab.model = Some("llama");
+    let (ids, _, warnings) = encode(&vocab, "a");
+    assert!(!ids.contains(&1) && !ids.contains(&3), "{ids:?}");
+    assert_eq!(warnings[0], outside("bos_token_id"));
+    let words = Vocab {
+        model: Some("bert"),
+        tokens: vec![b"[CLS]", b"[SEP]", b"\xe2\x96\x81a"],
+        cls: Some(3),
+        separator: Some(3),
+        ..Vocab::default()
+    };
+    let expected = vec![outside("seperator_token_id"), outside("cls_token_id")];
+    assert_eq!(encode(&words, "a"), (vec![0, 2, 1], false, expected));
 }
 
 #[test]
