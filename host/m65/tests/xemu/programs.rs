@@ -3,7 +3,7 @@
 use super::{CLEAR, RESULTS, agree, assembled, no_files, ours};
 use ssnail_m65::{Machine, Screen};
 
-const PROGRAMS: [(&str, &str); 4] = [
+const PROGRAMS: [(&str, &str); 6] = [
     (
         "decimal and binary arithmetic with flags",
         "
@@ -86,6 +86,160 @@ loop:   TXA
         .byte 0, 0, 0, 0",
     ),
     (
+        "stack, calls and jumps",
+        "
+        LDA #<near
+        STA $3FF2
+        LDA #>near
+        STA $3FF3
+        LDA #<to
+        STA $3FF4
+        LDA #>to
+        STA $3FF5
+        LDA #$21
+        STA $3FF8
+        LDA #$43
+        STA $3FF9
+        TSX
+        TXA
+        TSY
+        STA $3FF0
+        STY $3FF1
+        LDX #$FE
+        LDY #$15
+        TYS
+        TXS
+        CLE                 ; a stack of 16 bits, across a page
+        PHW #$1234
+        PHW $3FF8
+        LDA #$56
+        PHA
+        PHX
+        PHY
+        PHZ
+        TSX
+        STX $4000
+        TSY
+        STY $4001
+        PLZ
+        PLY
+        PLX
+        PLA
+        STA $4002
+        STX $4003
+        STY $4004
+        PLA
+        PLA
+        PLA
+        STA $4005
+        PLA
+        STA $4006
+        JSR near
+        JSR ($3FF2)
+        LDX #2
+        JSR ($3FF0,X)
+        BSR near
+        LDA #$77
+        PHA
+        LDA #$88
+        PHA
+        JSR drop
+        TSX
+        STX $400A
+        SEE
+        LDX #$02
+        LDY #$15
+        TYS
+        TXS
+        PHW #$ABCD          ; wraps in the page
+        PHA
+        PHA
+        TSX
+        STX $400B
+        TSY
+        STY $400C
+        LDX $3FF0
+        LDY $3FF1
+        TYS
+        TXS
+        LDX #0
+        JMP ($3FF4,X)
+near:   INC $4010
+        RTS
+drop:   INC $4011
+        RTS #2
+to:     LDA #$99
+        STA $4012
+        PHP
+        PLA
+        ORA #$30
+        STA $4013",
+    ),
+    (
+        "mapped memory",
+        "
+        LDA #$5A
+        STA $6000
+        LDA #0
+        STA $20
+        STA $23
+        LDA #$60
+        STA $21
+        LDA #$04
+        STA $22
+        LDZ #0
+        LDA #$A5
+        STA [$20],Z         ; $46000
+        LDA #$00
+        LDX #$84            ; $6000 shows $46000
+        LDY #0
+        LDZ #0
+        MAP
+        EOM
+        LDA $6000
+        STA $4000
+        LDA #$C3
+        STA $6001
+        LDA #0
+        LDX #0
+        LDY #0
+        LDZ #0
+        MAP
+        EOM
+        LDA $6000
+        STA $4001
+        LDZ #1
+        LDA [$20],Z
+        STA $4002
+        LDA #$80            ; attic RAM
+        LDX #$0F
+        LDY #0
+        LDZ #0
+        MAP
+        EOM
+        LDA #0
+        LDX #$80
+        MAP
+        EOM
+        LDA #$3C
+        STA $6002
+        LDA #0
+        LDX #0
+        MAP
+        LDX #$0F
+        MAP
+        EOM
+        LDA #$08
+        STA $23
+        LDA #$00
+        STA $22
+        LDZ #2
+        LDA [$20],Z
+        STA $4003
+        LDA $6002
+        STA $4004",
+    ),
+    (
         "text on the screen",
         "
         LDA #$E0
@@ -141,7 +295,15 @@ fn programs_give_what_was_worked_out() {
     assert_eq!(word(&machine, 0x400c) & 0x7fff_ffff, q >> 1);
     let machine = results(PROGRAMS[2].1);
     assert_eq!((word(&machine, 0x4000), word(&machine, 0x4004)), (201 * 77, 201 / 77));
-    let machine = results(PROGRAMS[3].1);
+    let machine = results(PROGRAMS[4].1);
+    assert_eq!(machine.board.chip_ram()[0x4000..0x4003], [0xa5, 0x5a, 0xc3]);
+    assert_eq!(machine.board.chip_ram()[0x4003], 0x3c);
+    let machine = results(&format!("{CLEAR}{}", PROGRAMS[3].1));
+    // Eight bytes below $15FE; the wrap in page $15.
+    assert_eq!(machine.board.chip_ram()[0x4000..0x4002], [0xf6, 0x15]);
+    assert_eq!(machine.board.chip_ram()[0x400b..0x400d], [0xfe, 0x15]);
+    assert_eq!(machine.board.chip_ram()[0x4010..0x4013], [4, 1, 0x99]);
+    let machine = results(PROGRAMS[5].1);
     assert_eq!(Screen::of(&machine.board).row(1), "abcdefghijklmnopqrstuvwxyz");
     let machine = results(PROGRAMS[0].1);
     // $45 + $27 and $45 - $58 in decimal.
