@@ -21,11 +21,20 @@ use std::path::PathBuf;
 
 /// The program, or nothing where it has not been built.
 pub fn prg() -> Option<Vec<u8>> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../build/SSNAIL.PRG");
+    built("SSNAIL.PRG", "prg")
+}
+
+/// The demonstration program of the emulated MEGA65, or nothing where it has not been built.
+pub fn demo() -> Option<Vec<u8>> {
+    built("DEMO.PRG", "m65-demo")
+}
+
+fn built(name: &str, target: &str) -> Option<Vec<u8>> {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../build")).join(name);
     match std::fs::read(path) {
         Ok(file) => Some(file),
         Err(_) => {
-            println!("skipped: build/SSNAIL.PRG is not there (make prg builds it)");
+            println!("skipped: build/{name} is not there (make {target} builds it)");
             None
         }
     }

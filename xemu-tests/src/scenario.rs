@@ -42,14 +42,19 @@ impl Setup {
 
     /// The machine with the program started; nothing where the program has not been built.
     pub fn start(self) -> Option<Scenario> {
+        Some(self.start_with(&prg()?))
+    }
+
+    /// The machine with any program started.
+    pub fn start_with(self, program: &[u8]) -> Scenario {
         let mut machine = Machine::new(self.board);
-        machine.load_prg(&prg()?).unwrap_or_else(|e| panic!("{e}"));
+        machine.load_prg(program).unwrap_or_else(|e| panic!("{e}"));
         if self.card.is_some() {
             machine.board.storage.card = self.card;
             machine.set_hypervisor(Box::new(Hdos::new(self.dos)));
         }
         machine.board.expansion.accelerator.defect = self.defect;
-        Some(Scenario::new(machine))
+        Scenario::new(machine)
     }
 }
 
