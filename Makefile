@@ -17,7 +17,7 @@
 #   make toolchain                the compiler that prg needs: found, or fetched into ~/.cache/ssnail
 #   make m65-demo                 a small program for the emulated MEGA65: build/DEMO.PRG
 #   make clean                    removes the images of this folder, not the models
-#   make test, make bench         for developers
+#   make test, make bench, make bench-criterion     for developers
 #   make help                     this text
 #
 # Works from any folder: make -f /where/ssnail/is/Makefile foo.chat

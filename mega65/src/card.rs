@@ -11,7 +11,7 @@ use ssnail_shared::map::HEADER_LEN;
 use ssnail_shared::mem::ReadMemory;
 
 /// Models that the list holds.
-const CAPACITY: u16 = 128;
+const CAPACITY: u16 = 120;
 const FOLDER: &[u8; 11] = b"SSNAIL     ";
 const CONFIG: &[u8; 11] = b"CONFIG  TXT";
 

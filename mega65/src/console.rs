@@ -14,7 +14,7 @@ pub const STATUS: u8 = ROWS - 4;
 /// First of the three rows of the line being typed.
 const INPUT: u8 = ROWS - 3;
 /// Lines of the conversation that are kept.
-const LINES: u16 = 512;
+const LINES: u16 = if cfg!(target_pointer_width = "16") { 340 } else { 512 };
 static mut TEXT: [u8; LINES as usize * LINE_STRIDE as usize] = [0; LINES as usize * LINE_STRIDE as usize];
 const PANE_TOP: u8 = 2;
 

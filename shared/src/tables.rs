@@ -66,6 +66,19 @@ pub static EXP: Table = Table {
     nan_bits: Some(0x3f80_0000),
 };
 
+/// Largest whole number not above a value from 0 up, at most 255. By its bits: a float-to-integer cast is among what some
+/// compilers for the 6502 family get wrong.
+fn floor_below_256(value: f32) -> u8 {
+    let bits = value.to_bits();
+    let exponent = bits >> 23;
+    let significand = (bits & 0x007F_FFFF) | 0x0080_0000;
+    match exponent {
+        0..=126 => 0,
+        127..=134 => (significand >> (150 - exponent)) as u8,
+        _ => 255,
+    }
+}
+
 impl Table {
     /// The table's value at `x`, every operation rounded to F32.
     #[must_use]
@@ -82,8 +95,7 @@ impl Table {
                 Above::One => 1.0,
             };
         }
-        // Not negative here, so truncation is the floor; the cast keeps it below 256 together with `min`.
-        let segment = (((x - self.lo) * f32::from_bits(self.k_bits)) as u16).min(255) as u8;
+        let segment = floor_below_256((x - self.lo) * f32::from_bits(self.k_bits));
         let at = usize::from(segment);
         f32::from_bits(self.c0[at]) + f32::from_bits(self.c1[at]) * x
     }
