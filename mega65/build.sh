@@ -12,5 +12,5 @@ log=$(cd "$here" && RUSTFLAGS="$RV45_RUSTFLAGS" $RV45_CARGO build --quiet --rele
     { echo "$log" >&2; exit 1; }
 mkdir -p "$root/build"
 ${CARGO:-cargo} run --quiet --manifest-path "$root/Cargo.toml" --package rv45 -- "$elf" -o "$root/build/SSNAIL.PRG" \
-    --map "$root/build/SSNAIL.map" --asm "$here/src/hw/below.s" --abort-on-panic --compress >/dev/null
+    --map "$root/build/SSNAIL.map" --asm "$here/src/hw/below.s" --hot "tokenizer::merge,tokenizer::tables,tokenizer::scratch,SlotKey,encode::unit,Accelerator,load::stream,hdos::read,far::stream,Recent,Session::push" --abort-on-panic --compress >/dev/null
 ls -l "$root/build/SSNAIL.PRG"

@@ -16,7 +16,7 @@ use ssnail_shared::mem::{Memory, ReadMemory};
 use ssnail_shared::ui::{Style, Surface};
 
 /// Sectors whose content is compared after loading.
-const SAMPLES: usize = 128;
+const SAMPLES: usize = 32;
 /// The last signature word of a model that was loaded and compared: "SNOK".
 const LOADED: u32 = 0x4B4F_4E53;
 /// Header words that no image uses, where the signature lies.
@@ -200,14 +200,14 @@ impl Samples {
     }
 }
 
-/// Sum over a sector's first 508 bytes: whole words, wherever the sector began.
+/// Sum over a word of each 16 bytes of a sector.
 #[inline(never)]
 fn sector_sum(at: u32) -> u32 {
     let mut sum = 0u32;
     let mut a = at;
     while a < at + 508 {
         sum = (sum ^ far::peek32(a)).rotate_left(5).wrapping_add(1);
-        a += 4;
+        a += 16;
     }
     sum
 }
@@ -222,6 +222,8 @@ fn stream(header: &Header) -> Result<(), Failure> {
     let mut samples = Samples { every: sectors / (SAMPLES as u32 - 2) + 1, sums: [(0, 0); SAMPLES], len: 0 };
     let mut count = u32::from(hdos::SECTOR).min(header.file_len());
     let mut sector = 0u32;
+    let mut next_sample = 1;
+    let last = sectors.saturating_sub(2);
     let mut shown = u32::MAX;
     let mut drawn = 0;
     loop {
@@ -231,14 +233,17 @@ fn stream(header: &Header) -> Result<(), Failure> {
         if let Ready::NotYet = loader.ready(&mut port).map_err(Failure::Port)? {
             return Err(Failure::NotReady);
         }
-        let at = PAYLOAD + loader.sent() - HEADER_LEN;
+        let sent = loader.sent();
         loader.sector(&mut port, count).map_err(Failure::Port)?;
-        // Only whole sectors of the payload that the processor can read back.
-        let whole = sector > 0 && count == u32::from(hdos::SECTOR) && at + 512 <= REGION_BOUNDARY;
-        if whole && (sector % samples.every == 0 || sector + 2 >= sectors) {
-            samples.keep(at);
+        if sector >= next_sample || sector >= last {
+            let at = PAYLOAD + sent - HEADER_LEN;
+            // Only whole sectors of the payload that the processor can read back.
+            if sector > 0 && count == u32::from(hdos::SECTOR) && at + 512 <= REGION_BOUNDARY {
+                next_sample = sector + samples.every;
+                samples.keep(at);
+            }
         }
-        let step = loader.sent() >> 15;
+        let step = loader.sent() >> 17;
         if step != shown {
             shown = step;
             progress(&loader, watch, &mut drawn);

@@ -50,51 +50,22 @@ impl LoadPort for Port {
         poke(at(reg::LOAD_CONTROL), if clear_error { d | reg::LOAD_CLEAR_ERROR } else { d });
     }
 
-    #[inline(never)]
     fn send(&mut self, offset: u32, length: u32) {
-        send(hdos::BUFFER + offset, length as u16);
+        far::stream(hdos::BUFFER + offset, at(reg::LOAD_DATA), length as u16);
     }
-}
-
-/// One DMA job: any memory to the data register.
-fn send(from: u32, length: u16) {
-    let [f0, f1, f2, f3] = from.to_le_bytes();
-    let to = at(reg::LOAD_DATA);
-    let [t0, t1, t2, t3] = to.to_le_bytes();
-    let [n0, n1] = length.to_le_bytes();
-    let list = [
-        0x0B,
-        0x80,
-        f3 << 4 | f2 >> 4,
-        0x81,
-        t3 << 4 | t2 >> 4,
-        0x00,
-        0x00,
-        n0,
-        n1,
-        f0,
-        f1,
-        f2 & 15,
-        t0,
-        t1,
-        t2 & 15,
-        // Sub-command: the destination is held.
-        0x08,
-        0x00,
-        0x00,
-    ];
-    far::dma(&list);
 }
 
 /// Longest time that READY may take, in milliseconds.
 const READY_LIMIT: u32 = 500;
 
-/// Waits for READY.
-#[inline(never)]
+/// Waits for READY, which is there already almost always.
+#[inline(always)]
 pub fn wait_ready() -> bool {
-    if peek(at(reg::LOAD_CONTROL)) & reg::LOAD_READY != 0 {
-        return true;
-    }
+    peek(at(reg::LOAD_CONTROL)) & reg::LOAD_READY != 0 || wait_longer()
+}
+
+#[inline(never)]
+fn wait_longer() -> bool {
     let watch = Stopwatch::start();
     while watch.milliseconds() < READY_LIMIT {
         if peek(at(reg::LOAD_CONTROL)) & reg::LOAD_READY != 0 {

@@ -41,10 +41,39 @@ pub fn fill(to: u32, value: u8, length: u32) {
     unsafe { rv45_dma_fill(to, u32::from(value), length) }
 }
 
-/// Runs an enhanced DMA list.
-pub fn dma(list: &[u8]) {
-    // SAFETY: the lists are made in this module's siblings, for memory the program owns.
-    unsafe { rv45_dma(list.as_ptr() as u32) }
+/// The last job of [`stream`]: loading repeats the same one for every sector.
+struct Streamed {
+    list: [u8; 18],
+    from: u32,
+    length: u16,
+}
+
+static mut STREAMED: Streamed = Streamed { list: [0; 18], from: 0, length: 0 };
+
+/// Copies by DMA to one register, again and again.
+#[inline(never)]
+pub fn stream(from: u32, register: u32, length: u16) {
+    // SAFETY: one thread, no interrupts, and no other user of the list.
+    let job = unsafe { &mut *(&raw mut STREAMED) };
+    if job.from != from || job.length != length {
+        job.from = from;
+        job.length = length;
+        let [f0, f1, f2, f3] = from.to_le_bytes();
+        let [t0, t1, t2, t3] = register.to_le_bytes();
+        let [n0, n1] = length.to_le_bytes();
+        let (from_megabyte, to_megabyte) = (f3 << 4 | f2 >> 4, t3 << 4 | t2 >> 4);
+        // The sub-command 8: the destination is held.
+        let list = [
+            [0x0B, 0x80, from_megabyte, 0x81, to_megabyte, 0],
+            [0, n0, n1, f0, f1, f2 & 15],
+            [t0, t1, t2 & 15, 8, 0, 0],
+        ];
+        for (to, value) in job.list.iter_mut().zip(list.iter().flatten()) {
+            *to = *value;
+        }
+    }
+    // SAFETY: the list is the one above; it writes the register only.
+    unsafe { rv45_dma(job.list.as_ptr() as u32) }
 }
 
 extern "C" {

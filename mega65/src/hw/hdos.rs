@@ -53,7 +53,13 @@ impl Error {
 }
 
 /// A call: the four registers, or the error code.
+#[inline(never)]
 fn call(function: u32, x: u32, y: u32, z: u32) -> Result<u32, Error> {
+    call_here(function, x, y, z)
+}
+
+#[inline(always)]
+fn call_here(function: u32, x: u32, y: u32, z: u32) -> Result<u32, Error> {
     // SAFETY: HDOS writes into the pages above and the sector buffer only.
     let (registers, ok) = unsafe { (rv45_hdos(function, x, y, z), rv45_carry()) };
     if ok != 0 {
@@ -181,7 +187,7 @@ pub fn open(short: &[u8; 11]) -> Result<(), Error> {
 
 /// Reads the next sector into [`BUFFER`]; the count is 0 at the end of the file.
 pub fn read() -> Result<u16, Error> {
-    let registers = match call(READ_FILE, 0, 0, 0) {
+    let registers = match call_here(READ_FILE, 0, 0, 0) {
         Ok(registers) => registers,
         // The end of the file, as the code and as the documentation says it.
         Err(Error(0 | 0xFF)) => return Ok(0),

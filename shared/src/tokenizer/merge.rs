@@ -140,6 +140,8 @@ impl<S: Scratch + ?Sized, M: ReadMemory + ?Sized> Unit<'_, '_, '_, '_, S, M> {
         if p < q || p == q && a < b { a } else { b }
     }
 
+    // Called for every node on the way up, from one place.
+    #[inline(always)]
     fn contender(&self, node: u32) -> u32 {
         if node >= self.len { self.base + node - self.len } else { self.slots.get(self.base + node, Field::Tree) }
     }
