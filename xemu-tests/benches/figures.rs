@@ -105,7 +105,7 @@ fn token_to_screen(s: &mut Scenario) -> (u64, u64) {
     }
     play(s, &[Step::Expect("tokens/s", LONG)]);
     s.frames(20);
-    (if count > 0 { sum / count } else { 0 }, most)
+    (sum.checked_div(count).unwrap_or(0), most)
 }
 
 /// Time from the end of one job to the start of the next: choosing a token and showing it.

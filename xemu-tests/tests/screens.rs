@@ -1,5 +1,5 @@
 //! What a person sees and types: the list, settings, the line editor, stopping, looking back, encoders, leaving.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use ssnail_disk::fat::Layout;
 use ssnail_m65::io::keyboard::Key;
