@@ -16,7 +16,7 @@ use ssnail_shared::mem::{Memory, ReadMemory};
 use ssnail_shared::ui::{Style, Surface};
 
 /// Sectors whose content is compared after loading.
-const SAMPLES: usize = 32;
+const SAMPLES: usize = 24;
 /// The last signature word of a model that was loaded and compared: "SNOK".
 const LOADED: u32 = 0x4B4F_4E53;
 /// Header words that no image uses, where the signature lies.
@@ -227,11 +227,10 @@ fn stream(header: &Header) -> Result<(), Failure> {
     let mut shown = u32::MAX;
     let mut drawn = 0;
     loop {
-        if !wait_ready() {
-            return Err(Failure::NotReady);
-        }
         if let Ready::NotYet = loader.ready(&mut port).map_err(Failure::Port)? {
-            return Err(Failure::NotReady);
+            if !wait_ready() {
+                return Err(Failure::NotReady);
+            }
         }
         let sent = loader.sent();
         loader.sector(&mut port, count).map_err(Failure::Port)?;
