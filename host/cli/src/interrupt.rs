@@ -38,15 +38,19 @@ fn leave() -> ! {
     std::process::exit(INTERRUPTED)
 }
 
-/// While this value lives, Ctrl-C is a request that can be asked for.
+/// While this value lives, Ctrl-C is a request that can be asked for. The outermost of several counts.
 #[derive(Debug)]
-pub struct Listening(());
+pub struct Listening {
+    outermost: bool,
+}
 
-/// Begins to listen; requests from before are forgotten.
+/// Begins to listen; requests from before are forgotten, unless somebody listens already.
 pub fn listen() -> Listening {
-    REQUESTS.store(0, Ordering::SeqCst);
-    LISTENING.store(true, Ordering::SeqCst);
-    Listening(())
+    let outermost = !LISTENING.swap(true, Ordering::SeqCst);
+    if outermost {
+        REQUESTS.store(0, Ordering::SeqCst);
+    }
+    Listening { outermost }
 }
 
 impl Listening {
@@ -58,7 +62,9 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        LISTENING.store(false, Ordering::SeqCst);
+        if self.outermost {
+            LISTENING.store(false, Ordering::SeqCst);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ mod lines;
 
 use crate::exit::{Outcome, refused};
 use crate::image::{self, MachineArgs};
-use crate::out;
+use crate::{interrupt, out};
 use crate::sampling::SamplingArgs;
 use anyhow::{Result, bail};
 use decoder::Conversation;
@@ -95,6 +95,8 @@ fn converse(args: &Args, mut say: impl FnMut(&str) -> Result<Next>) -> Result<Ou
         writeln!(out::stdout(), "Type a text to go on from; /help lists the commands.")?;
     }
     while let Some(line) = lines.next()? {
+        // From here on Ctrl-C is meant for the answer, even before it begins.
+        let _listening = lines.is_interactive().then(interrupt::listen);
         match say(&line) {
             Ok(Next::Stay) => {}
             Ok(Next::Leave) => break,
