@@ -7,7 +7,7 @@ import time
 
 
 def run(*command):
-    """Runs a command; gives seconds, the most memory it had resident, and how much of that was its own (not files)."""
+    """Runs a command; gives seconds, processor time, the most memory it had resident, and how much of that was its own (not files)."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     own, done = [0], threading.Event()
@@ -31,4 +31,5 @@ def run(*command):
     watcher.join()
     if process.returncode:
         raise RuntimeError(f"{' '.join(map(str, command))}: {errors.decode(errors='replace')}")
-    return {"seconds": seconds, "resident": usage.ru_maxrss * 1024, "own": own[0]}
+    cpu = usage.ru_utime + usage.ru_stime
+    return {"seconds": seconds, "cpu": cpu, "resident": usage.ru_maxrss * 1024, "own": own[0]}

@@ -59,6 +59,11 @@ def features():
     return ", ".join(p.split("=")[0].strip() for p in parts if p.strip().endswith("= 1"))
 
 
+def _now():
+    """Wall clock, and processor time of this thread (all of it where llama.cpp has one thread)."""
+    return time.perf_counter(), time.thread_time()
+
+
 class Model:
     """A model in a context of `n_ctx` tokens, everything else as llama.cpp sets it."""
 
@@ -90,9 +95,13 @@ class Model:
         LIB.llama_memory_clear(LIB.llama_get_memory(self.context), True)
         batch = (c.c_int32 * prompt)(*(FIRST + i % SPREAD for i in range(prompt)))
         token = (c.c_int32 * 1)(TOKEN)
-        start = time.perf_counter()
+        marks = [_now()]
         self._decode(batch)
-        middle = time.perf_counter()
+        marks.append(_now())
         for _ in range(n - 1):
             self._decode(token)
-        return {"prefill": middle - start, "decode": time.perf_counter() - middle}
+        marks.append(_now())
+        (prefill, prefill_cpu), (decode, decode_cpu) = (
+            [later - earlier for earlier, later in zip(*pair)] for pair in (marks[:2], marks[1:])
+        )
+        return {"prefill": prefill, "decode": decode, "prefill_cpu": prefill_cpu, "decode_cpu": decode_cpu}

@@ -16,19 +16,19 @@ from ours import Machine
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 ONLY = os.environ.get("MODELS", "").split()
-PATIENCE = 60  # seconds that one model may take
-THREADS = [n for n in (1, 2) if n <= (os.cpu_count() or 1)]
+PATIENCE = int(os.environ.get("PATIENCE", "60"))  # seconds that one model may take
+THREADS = [n for n in map(int, os.environ.get("THREADS", "1 2").split()) if n <= (os.cpu_count() or 1)]
 
 # Name, how it becomes an image, tokens of prompt and tokens generated (together they are the context).
 SMALL = ["--wtype", "keep"]
 LARGE = ["--wtype", "keep", "--emulator-only", "--mem-mb", "128"]
-MODELS = [(f"stories260K-{name}", SMALL, 128, 128) for name in ("F32", "F16", "Q8_0", "Q4_0")] + [
-    ("smollm2-q4_0", LARGE, 96, 32),
-    ("smollm2-mixed", LARGE, 96, 32),
+MODELS = [
     ("random-q8_0", LARGE, 96, 32),
+    ("smollm2-q4_0", LARGE, 96, 32),
     ("random-f32", LARGE, 96, 32),
     ("random-f16", LARGE, 96, 32),
-]
+    ("smollm2-mixed", LARGE, 96, 32),
+] + [(f"stories260K-{name}", SMALL, 128, 128) for name in ("F32", "F16", "Q8_0", "Q4_0")]
 
 
 def say(text):
@@ -49,7 +49,7 @@ def model_rows(machine, ssnail, models, name, options, prompt, n):
     for threads in THREADS:
         row = {"model": name, "threads": threads, "prompt": prompt, "n": n, "bytes_per_token": bytes_per_token}
         for who in ("llama", "hardware", "float"):
-            row[who] = {"prefill": [], "decode": []}
+            row[who] = {"prefill": [], "decode": [], "prefill_cpu": [], "decode_cpu": []}
         row["read"] = []
         rows.append(row)
     started = time.monotonic()
@@ -62,7 +62,7 @@ def model_rows(machine, ssnail, models, name, options, prompt, n):
             answers = {"llama": theirs.run(threads, prompt, n)}
             time.sleep(0.02)  # until OpenMP's threads no longer spin
             for numerics in ("hardware", "float"):
-                answers[numerics] = machine.ask("run", ids[threads, numerics], prompt, n)
+                answers[numerics] = machine.run(ids[threads, numerics], prompt, n)
             read = machine.ask("read", max(bytes_per_token // 1_000_000, 1), threads)["bytes_per_second"]
             if turn:  # the first turn warms up
                 row["read"].append(read)
@@ -89,14 +89,16 @@ def conversion(ssnail, models):
         os.sync()
         b = command.run(*convert)
         if turn:
-            copies.append(a["seconds"])
+            copies.append(a)
             ours.append(b)
     size = {"source": source.stat().st_size, "image": image.stat().st_size}
     for file in (image, copy):
         file.unlink(missing_ok=True)
     return {
-        "copy": copies,
+        "copy": [run["seconds"] for run in copies],
+        "copy_cpu": [run["cpu"] for run in copies],
         "seconds": [run["seconds"] for run in ours],
+        "cpu": [run["cpu"] for run in ours],
         "own": max(run["own"] for run in ours),
         "resident": max(run["resident"] for run in ours),
         **size,
@@ -118,6 +120,7 @@ def one_off(machine, ssnail, models):
             }
             if image == small:
                 out["start"] = [run["seconds"] for run in runs]
+                out["start_cpu"] = [run["cpu"] for run in runs]
     return out
 
 
@@ -144,6 +147,12 @@ def processor():
     return fields.get("model name", platform.machine()), ", ".join(has)
 
 
+def save(work, results, started):
+    """Also in between: a run that is broken off has measured something."""
+    results["load_after"], results["took"] = os.getloadavg(), time.monotonic() - started
+    (work / "performance.json").write_text(json.dumps(results))
+
+
 def main():
     release, work = map(Path, sys.argv[1:])
     ssnail, models = str(release / "ssnail"), work / "models"
@@ -154,7 +163,7 @@ def main():
         "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
         "machine": {"processor": name, "flags": flags, "cores": os.cpu_count(), "system": platform.system()},
         "commit": commit.stdout.strip(),
-        "command": f"make bench ROUNDS={ROUNDS}",
+        "command": f"make bench ROUNDS={ROUNDS} THREADS='{' '.join(map(str, THREADS))}'",
         "llama": {"version": llama.VERSION, "features": llama.features()},
         "load_before": os.getloadavg(),
         "rounds": ROUNDS,
@@ -167,6 +176,8 @@ def main():
         if wanted and (models / f"{model[0]}.gguf").exists():
             say(f"bench: {model[0]}")
             results["models"] += model_rows(machine, ssnail, models, *model)
+            save(work, results, started)
+    save(work, results, started)
     say("bench: loading, starting, context")
     results["once"] = one_off(machine, ssnail, models)
     results["context"] = context(machine, ssnail, models)
@@ -174,9 +185,7 @@ def main():
     if shutil.which("cp") and not ONLY:
         say("bench: converting")
         results["convert"] = conversion(ssnail, models)
-    results["load_after"] = os.getloadavg()
-    results["took"] = time.monotonic() - started
-    (work / "performance.json").write_text(json.dumps(results))
+    save(work, results, started)
 
 
 main()
