@@ -10,14 +10,15 @@ def run(*command):
     """Runs a command; gives seconds, processor time, the most memory it had resident, and how much of that was its own (not files)."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    own, done = [0], threading.Event()
+    most, done = [0, 0], threading.Event()
 
     def watch():
-        while not done.wait(0.005):
+        while not done.wait(0.001):
             try:
                 with open(f"/proc/{process.pid}/status") as status:
                     lines = dict(line.split(":", 1) for line in status)
-                own[0] = max(own[0], int(lines["RssAnon"].split()[0]) * 1024)
+                for place, field in enumerate(("RssAnon", "VmHWM")):
+                    most[place] = max(most[place], int(lines[field].split()[0]) * 1024)
             except (OSError, KeyError, ValueError):
                 return  # the process has ended, or this is not Linux
 
@@ -31,5 +32,6 @@ def run(*command):
     watcher.join()
     if process.returncode:
         raise RuntimeError(f"{' '.join(map(str, command))}: {errors.decode(errors='replace')}")
+    # Its ru_maxrss would be ours: a child begins as a copy of its parent.
     cpu = usage.ru_utime + usage.ru_stime
-    return {"seconds": seconds, "cpu": cpu, "resident": usage.ru_maxrss * 1024, "own": own[0]}
+    return {"seconds": seconds, "cpu": cpu, "resident": most[1], "own": most[0]}
