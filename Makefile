@@ -162,7 +162,7 @@ m65-demo:
 	@CARGO="$(CARGO)" sh "$(SSNAIL_TOOLS:%/=%)/host/m65/demo/build.sh"
 
 test:
-	$(CARGO) test --manifest-path "$(MANIFEST)" --workspace -- --show-output
+	$(CARGO) test --manifest-path "$(MANIFEST)" --workspace --no-fail-fast -- --show-output
 
 # Beside llama.cpp, about ten minutes; ROUNDS=2 is quicker, UPDATE=1 renews docs/performance.md.
 bench:
