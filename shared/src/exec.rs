@@ -5,6 +5,7 @@
 //! the five weight formats that the core executes.
 
 pub mod exact;
+pub mod kernels;
 pub mod num;
 
 mod attention;
@@ -17,6 +18,7 @@ use crate::isa::{Address, INSTRUCTION_LEN, Instruction, Opcode};
 use crate::map::{ADDRESS_MASK, PAYLOAD};
 use crate::mem::{self, Memory};
 use crate::registers::JobError;
+use kernels::{Kernels, Portable};
 
 /// Why a job ended before its HALT. The program counter stays at the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +84,9 @@ pub enum Step {
     Halt,
 }
 
+/// Elements in a block of a quantised format.
+pub const BLOCK: u32 = 32;
+
 /// Room to work in. Vectors as long as `x` can be computed, attention over as many rows as `scores` has places.
 #[derive(Debug)]
 pub struct Work<'a> {
@@ -143,6 +148,19 @@ impl Executor {
     /// # Errors
     /// The [`Fault`]; registers and memory are then as before the instruction.
     pub fn step<M: Memory>(&mut self, memory: &mut M, work: &mut Work<'_>) -> Result<Step, Fault> {
+        self.step_with(memory, work, &mut Portable)
+    }
+
+    /// The same with a machine's own kernels.
+    ///
+    /// # Errors
+    /// As [`Executor::step`].
+    pub fn step_with<M: Memory, K: Kernels<M>>(
+        &mut self,
+        memory: &mut M,
+        work: &mut Work<'_>,
+        kernels: &mut K,
+    ) -> Result<Step, Fault> {
         if self.pc % INSTRUCTION_LEN != 0 {
             return Err(Fault::Misaligned);
         }
@@ -188,14 +206,14 @@ impl Executor {
                 }
             }
             Opcode::Copy => self.copy(&i, memory)?,
-            Opcode::Gemv => self.gemv(&i, memory, work)?,
+            Opcode::Gemv => self.gemv(&i, memory, work, kernels)?,
             Opcode::Deqrow => self.deqrow(&i, memory, work)?,
             Opcode::Argmax => self.argmax(&i, memory)?,
-            Opcode::Attn => self.attn(&i, memory, work)?,
-            Opcode::Vadd | Opcode::Vmul | Opcode::Silumul => self.pairwise(&i, memory, work)?,
-            Opcode::Rmsnorm => self.rmsnorm(&i, memory, work)?,
+            Opcode::Attn => self.attn(&i, memory, work, kernels)?,
+            Opcode::Vadd | Opcode::Vmul | Opcode::Silumul => self.pairwise(&i, memory, work, kernels)?,
+            Opcode::Rmsnorm => self.rmsnorm(&i, memory, work, kernels)?,
             Opcode::Layernorm => self.layernorm(&i, memory, work)?,
-            Opcode::Rope => self.rope(&i, memory, work)?,
+            Opcode::Rope => self.rope(&i, memory, work, kernels)?,
             Opcode::Gelu | Opcode::Cvt16 => self.map(&i, memory, work)?,
             Opcode::Meanrows => self.meanrows(&i, memory, work)?,
         }

@@ -1,5 +1,6 @@
 //! Element-wise instructions, norms, ROPE, MEANROWS, ARGMAX. Every operand is read before the result is written.
 
+use super::kernels::Kernels;
 use super::num::{f32_to_f16, recip, rsqrt};
 use super::{Executor, Fault, Work, bytes, read_floats, room, write_floats};
 use crate::isa::{Instruction, Opcode};
@@ -39,11 +40,12 @@ impl Executor {
         Ok(x)
     }
 
-    pub(super) fn pairwise<M: Memory>(
+    pub(super) fn pairwise<M: Memory, K: Kernels<M>>(
         &mut self,
         i: &Instruction,
         memory: &mut M,
         work: &mut Work<'_>,
+        kernels: &mut K,
     ) -> Result<(), Fault> {
         let length = bytes(self.n[0], 4);
         let (from, other, to) = (self.address(i.x), self.address(i.y), self.address(i.z));
@@ -51,15 +53,16 @@ impl Executor {
         memory.check(other, length)?;
         memory.check(to, length)?;
         let x = self.load(memory, work, from)?;
-        let mut at = other;
-        for v in x.iter_mut() {
-            let y = f32::from_bits(memory.read_u32(at)?);
-            at = at.wrapping_add(4);
-            *v = match i.op {
-                Opcode::Vadd => *v + y,
-                Opcode::Vmul => *v * y,
-                _ => tables::SILU.eval(*v) * y,
-            };
+        match i.op {
+            Opcode::Vadd => kernels.add(memory, x, other)?,
+            Opcode::Vmul => {
+                let mut at = other;
+                for v in x.iter_mut() {
+                    *v *= f32::from_bits(memory.read_u32(at)?);
+                    at = at.wrapping_add(4);
+                }
+            }
+            _ => kernels.silu_times(memory, x, other)?,
         }
         write_floats(memory, to, x)
     }
@@ -79,11 +82,12 @@ impl Executor {
         write_floats(memory, to, x)
     }
 
-    pub(super) fn rmsnorm<M: Memory>(
+    pub(super) fn rmsnorm<M: Memory, K: Kernels<M>>(
         &mut self,
         i: &Instruction,
         memory: &mut M,
         work: &mut Work<'_>,
+        kernels: &mut K,
     ) -> Result<(), Fault> {
         let length = bytes(self.n[0], 4);
         let (from, gain, to) = (self.address(i.x), self.address(i.y), self.address(i.z));
@@ -94,17 +98,9 @@ impl Executor {
         }
         memory.check(to, length)?;
         let x = self.load(memory, work, from)?;
-        let mut squares = Sum::new();
-        for v in x.iter() {
-            squares.add(v * v);
-        }
-        let mean = squares.value() * recip(self.n[0] as f32);
+        let mean = kernels.squares(x) * recip(self.n[0] as f32);
         let r = rsqrt(mean + f32::from_bits(self.n[2]));
-        let mut at = gain;
-        for v in x.iter_mut() {
-            *v = (*v * r) * f32::from_bits(memory.read_u32(at)?);
-            at = at.wrapping_add(4);
-        }
+        kernels.scale(memory, x, r, gain)?;
         write_floats(memory, to, x)
     }
 
@@ -145,11 +141,12 @@ impl Executor {
         write_floats(memory, to, x)
     }
 
-    pub(super) fn rope<M: Memory>(
+    pub(super) fn rope<M: Memory, K: Kernels<M>>(
         &mut self,
         i: &Instruction,
         memory: &mut M,
         work: &mut Work<'_>,
+        kernels: &mut K,
     ) -> Result<(), Fault> {
         let [length, head, _] = self.n;
         let (at, angles) = (self.address(i.x), self.address(i.y));
@@ -159,17 +156,7 @@ impl Executor {
             return Err(Fault::Operand);
         }
         let x = self.load(memory, work, at)?;
-        for values in x.chunks_exact_mut(head as usize) {
-            let mut angle = angles;
-            for pair in values.chunks_exact_mut(2) {
-                let cos = f32::from_bits(memory.read_u32(angle)?);
-                let sin = f32::from_bits(memory.read_u32(angle.wrapping_add(4))?);
-                angle = angle.wrapping_add(8);
-                let (p, q) = (pair[0], pair[1]);
-                pair[0] = p * cos - q * sin;
-                pair[1] = p * sin + q * cos;
-            }
-        }
+        kernels.rotate(memory, x, head, angles)?;
         write_floats(memory, at, x)
     }
 
