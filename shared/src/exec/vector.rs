@@ -176,7 +176,8 @@ impl Executor {
         memory.check(to, bytes(columns, 4))?;
         let x = self.load(memory, work, from)?;
         let mut row = 1;
-        while row < rows {
+        // Rows of no length are never out of range, however many.
+        while row < rows && columns > 0 {
             let start = from.wrapping_add(4 * columns * row);
             let mut column = 0;
             for v in x.iter_mut() {

@@ -46,7 +46,8 @@ impl Machine {
             .and_then(|()| self.read(i, v, length).map(drop))
             .and_then(|()| self.check_write(i, to, 4 * width));
         s.y.clear();
-        if result.is_ok() {
+        // Heads of no length have rows of no length: no range says how many there may be.
+        if result.is_ok() && width > 0 {
             s.y.resize(input.x.len(), 0.0);
             let heads = Heads { heads: heads as usize, kv_heads: kv_heads as usize, head_dim: head_dim as usize };
             let work = Attention { numerics: self.numerics, heads, k, v, halves, rows: rows as usize };

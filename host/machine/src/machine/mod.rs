@@ -239,7 +239,7 @@ impl Machine {
 
     /// Reads `n` floats into `out`.
     fn read_floats(&mut self, i: &Instruction, address: u32, n: u64, out: &mut Vec<f32>) -> Result<(), Fault> {
-        let bytes = self.read(i, address, 4 * n)?;
+        let bytes = self.read(i, address, n.saturating_mul(4))?;
         out.clear();
         out.extend(bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)));
         Ok(())

@@ -6,8 +6,8 @@ mod lines;
 
 use crate::exit::{Outcome, refused};
 use crate::image::{self, MachineArgs};
-use crate::{interrupt, out};
 use crate::sampling::SamplingArgs;
+use crate::{interrupt, out};
 use anyhow::{Result, bail};
 use decoder::Conversation;
 use encoder::Memories;

@@ -1,0 +1,6 @@
+//! The target `card` of `ssnail_fuzz`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    (ssnail_fuzz::target("card").expect("a target").run)(data);
+});

@@ -1,0 +1,6 @@
+//! The target `hdos` of `ssnail_fuzz`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    (ssnail_fuzz::target("hdos").expect("a target").run)(data);
+});
