@@ -32,7 +32,7 @@ pub static CARD: LazyLock<MemDevice> = LazyLock::new(|| {
 
 /// The bytes that matter: partition table, boot sector, the front of both FATs, directories.
 static REGIONS: LazyLock<Vec<Range<usize>>> = LazyLock::new(|| {
-    let Ok(fat) = Fat32::find(&mut CARD.clone()) else { return vec![0..SECTOR] };
+    let Ok(fat) = Fat32::find(&mut CARD.clone()) else { return Vec::new() };
     let sectors = |start: u32, count: usize| start as usize * SECTOR..(start as usize + count) * SECTOR;
     let table = fat.start() + fat.reserved_sectors();
     vec![
