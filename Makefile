@@ -14,6 +14,8 @@
 #   make disk                     the same on a disk with the storyteller: build/SSNAIL.D81
 #   make card                     an SD card image with the storyteller: build/CARD.IMG
 #   make native                   disk and card in the emulated MEGA65, in this terminal
+#   make xemu                     the same in Xemu, in a window; ROM=/path/MEGA65.ROM starts from the disk
+#   make xemu-test                plays the program's scenarios here, and in Xemu where there is one (ONLY=part of a name)
 #   make toolchain                the compiler that prg needs: found, or fetched into ~/.cache/ssnail
 #   make m65-demo                 a small program for the emulated MEGA65: build/DEMO.PRG
 #   make clean                    removes the images of this folder, not the models
@@ -76,7 +78,7 @@ SAMPLING = $(if $(filter 0 0.0,$(TEMP)),--temp 0,$(if $(TEMP),--temp $(TEMP))) \
 .DELETE_ON_ERROR:
 # Images that a chat or run needed are kept.
 .SECONDARY:
-.PHONY: chat run help findmodels fetch prg disk card native toolchain m65-demo test bench bench-criterion clean FORCE
+.PHONY: chat run help findmodels fetch prg disk card native xemu xemu-test toolchain m65-demo test bench bench-criterion clean FORCE
 .DEFAULT_GOAL := chat
 
 help:
@@ -154,6 +156,14 @@ card: $(BUILD)/STORY.SSN
 # The disk and the card in the emulated MEGA65, in this terminal.
 native: disk card
 	@$(SSNAIL) m65 $(BUILD)/SSNAIL.D81 --card $(BUILD)/CARD.IMG
+
+# XMEGA65 names the emulator, else the search path is asked.
+xemu: disk card
+	@ROM="$(ROM)" $(CARGO) run --quiet --release --manifest-path "$(MANIFEST)" --package ssnail-xemu-tests --bin xemu -- \
+		$(BUILD)/SSNAIL.PRG $(BUILD)/SSNAIL.D81 $(BUILD)/CARD.IMG
+
+xemu-test: prg
+	@$(CARGO) run --quiet --release --manifest-path "$(MANIFEST)" --package ssnail-xemu-tests --bin xemu-test -- "$(ONLY)"
 
 toolchain:
 	@sh "$(SSNAIL_TOOLS:%/=%)/host/rv45/toolchain.sh"

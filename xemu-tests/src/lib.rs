@@ -10,10 +10,17 @@
 )]
 
 pub mod bench;
+pub mod boot;
 pub mod card;
+#[cfg(unix)]
+pub mod emulated;
 pub mod model;
+#[cfg(unix)]
+pub mod player;
 pub mod reference;
 pub mod scenario;
+#[cfg(unix)]
+pub mod scenarios;
 #[cfg(unix)]
 pub mod xemu;
 

@@ -4,6 +4,7 @@ use crate::data;
 use ssnail_convert::{Options, WeightPolicy, plan};
 use ssnail_gguf::{Gguf, GgufWriter, OwnedValue, Value};
 use ssnail_shared::rng::Rng;
+use std::path::Path;
 
 /// Converts a model of the test data (`models/NAME.gguf`) with a weight format of `ssnail convert`.
 pub fn image(name: &str, wtype: &str) -> Option<Vec<u8>> {
@@ -18,6 +19,13 @@ pub fn image_with(name: &str, options: &Options) -> Option<Vec<u8>> {
         return None;
     }
     Some(convert(&Gguf::open(&path).expect("a model"), options))
+}
+
+/// The storyteller that comes with the project, in Q8_0.
+pub fn storyteller() -> Vec<u8> {
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../models/storyteller.gguf"));
+    let gguf = Gguf::open(path).expect("the storyteller");
+    convert(&gguf, &Options { wtype: policy("q8_0"), ..Options::default() })
 }
 
 /// Converts an open model.

@@ -48,10 +48,16 @@ impl Watch for Chooser {
 
 /// Runs an image on a text.
 pub fn answer(image: &[u8], text: &str, n: u32, choosing: Choosing) -> Answer {
+    answer_to(image, &[], text, Place::First, n, choosing)
+}
+
+/// Runs an image on a conversation and what is said next; the prompt of the answer is both.
+pub fn answer_to(image: &[u8], before: &[u32], text: &str, place: Place, n: u32, choosing: Choosing) -> Answer {
     let options = Options { numerics: Numerics::Hardware, ..Options::default() };
     let mut accelerator = Accelerator::load(image, &options, |_| {}).unwrap_or_else(|e| panic!("{e}"));
     let header = accelerator.header().clone();
-    let prompt = ids(accelerator.machine().memory(), &header, text, Place::First);
+    let mut prompt = before.to_vec();
+    prompt.extend(ids(accelerator.machine().memory(), &header, text, place));
     let mut recent = Recent::new();
     prompt.iter().for_each(|&id| recent.push(id));
     let rng = Rng::new(choosing.seed);
@@ -87,4 +93,12 @@ pub fn shown(memory: &impl ReadMemory, header: &Header, ids: &[u32]) -> String {
         });
     }
     text
+}
+
+/// Text of some ids of an image, folded to ASCII.
+pub fn text(image: &[u8], ids: &[u32]) -> String {
+    let options = Options { numerics: Numerics::Hardware, ..Options::default() };
+    let accelerator = Accelerator::load(image, &options, |_| {}).unwrap_or_else(|e| panic!("{e}"));
+    let header = accelerator.header().clone();
+    shown(accelerator.machine().memory(), &header, ids)
 }
