@@ -102,9 +102,6 @@ pub fn prepare(level: Level, format: Format, numerics: Numerics, input: &mut Act
         return input.widen();
     }
     quantise(level, input);
-    if format == Format::Q4_0 {
-        input.cross();
-    }
 }
 
 /// Fills the quantised form of the input.
@@ -158,8 +155,8 @@ const ROW_GROUP: usize = 16;
 /// Room that a kernel needs, kept between calls.
 #[derive(Clone, Debug, Default)]
 pub struct Room {
-    /// Terms of the rows that are added up together.
-    terms: Vec<f32>,
+    /// Rows that are fewer than a group, with zeros behind.
+    padded: Vec<u8>,
     /// A decoded row.
     row: Vec<f32>,
     /// A decoded group of rows.

@@ -4,9 +4,6 @@ use super::half::{f16_to_f32, f32_to_f16};
 
 /// Elements in a quantised block.
 pub const BLOCK: usize = 32;
-/// Behind the last block the first ones come again, this many, so that kernels may read groups of blocks that begin
-/// anywhere, as if the vector were repeated for the next row.
-pub const AGAIN: usize = 16;
 
 /// The input of a GEMV in the forms that its weights call for.
 #[derive(Clone, Debug, Default)]
@@ -15,14 +12,12 @@ pub struct Activations {
     pub x: Vec<f32>,
     /// The same in F64, for exact products.
     pub wide: Vec<f64>,
-    /// Quantised elements, [`BLOCK`] per block; [`AGAIN`] blocks are repeated at the end, here and below.
+    /// Quantised elements, [`BLOCK`] per block.
     pub q: Vec<i8>,
     /// Scale of each block: an F16 value.
     pub scale: Vec<f32>,
     /// Sum of the elements of each block.
     pub sum: Vec<i32>,
-    /// The quantised elements as [`Activations::cross`] orders them.
-    pub crossed: Vec<[i8; 128]>,
 }
 
 /// A block quantised (spec section 11): `d = max|x| / 127`, `q = round(x * (1/d))` half away from zero. The scale is
@@ -60,27 +55,5 @@ impl Activations {
             self.scale.push(scale);
             self.sum.push(sum);
         }
-        for i in 0..if blocks.is_empty() { 0 } else { AGAIN } {
-            // What was pushed before counts as well, so a short vector goes round more than once.
-            self.q.extend_from_within(i * BLOCK..(i + 1) * BLOCK);
-            self.scale.push(self.scale[i]);
-            self.sum.push(self.sum[i]);
-        }
-    }
-
-    /// Orders the quantised elements for nibbles: entry t holds the first halves of blocks t, t + 4, t + 8, t + 12, then
-    /// their second halves.
-    pub fn cross(&mut self) {
-        let blocks = self.q.as_chunks::<BLOCK>().0;
-        self.crossed.clear();
-        // The last one that a group of 16 blocks can begin at, and three more.
-        let entries = blocks.len().saturating_sub(AGAIN).saturating_add(3).min(blocks.len().saturating_sub(12));
-        self.crossed.extend((0..entries).map(|t| {
-            let mut entry = [0; 128];
-            for (i, part) in entry.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-                part.copy_from_slice(&blocks[t + 4 * (i % 4)][16 * (i / 4)..][..16]);
-            }
-            entry
-        }));
     }
 }

@@ -18,14 +18,6 @@ pub(super) fn load_wide(from: &[f64; 8]) -> __m512d {
     unsafe { _mm512_loadu_pd(from.as_ptr()) }
 }
 
-/// 16 integers.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn load_words(from: &[i32; 16]) -> __m512i {
-    // SAFETY: the array is 64 readable bytes.
-    unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
-}
-
 /// 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]

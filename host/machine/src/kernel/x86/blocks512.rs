@@ -1,23 +1,27 @@
 //! Quantised rows with AVX-512 VNNI.
 //!
-//! The blocks of 16 rows are taken as one sequence, 16 at a time and in the order of memory, whatever the length of a row:
-//! each gives one term. The terms are then added with the rows in the lanes, so that each row's sum keeps its order.
+//! 16 rows go side by side, one block of each at a time: every step gives one term for each row, in the lane of the row,
+//! so that each sum keeps its order without being rearranged, and a block of the input is loaded once for 16 rows.
 
 use core::arch::x86_64::*;
 
-use super::avx512::{load, load_bytes, load_half, load_quarter, load_words, store, transpose};
+use super::avx512::{load_half, load_quarter, store};
 use crate::kernel::{Format, Rows};
-use crate::num::quantise::BLOCK;
+use crate::num::quantise::{Activations, BLOCK};
 
-/// Rows, and blocks, that are worked on together.
+/// Rows that are worked on together.
 const WIDE: usize = crate::kernel::ROW_GROUP;
 
-/// Hardware numerics of Q8_0 and Q4_0.
+/// How far ahead of their use weights are asked for, at least: the processor's own guesses end with a page, and waiting
+/// for memory would otherwise come on top of the arithmetic.
+const AHEAD: usize = 8 << 10;
+
+/// Hardware numerics of Q8_0 and Q4_0. `padded` is room for a last group of fewer than 16 rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-pub(in crate::kernel) fn rows(job: &Rows<'_>, terms: &mut Vec<f32>, out: &mut [f32]) {
+pub(in crate::kernel) fn rows(job: &Rows<'_>, padded: &mut Vec<u8>, out: &mut [f32]) {
     match job.format {
-        Format::Q8_0 => rows_of::<34, 7>(job, terms, out, |blocks, at| sums_q8(blocks, &job.input.q, at)),
-        _ => rows_of::<18, 3>(job, terms, out, |blocks, at| sums_q4(blocks, &job.input.crossed, at)),
+        Format::Q8_0 => rows_of::<34, 7>(job, padded, out, |blocks, q| sums_q8(blocks, q)),
+        _ => rows_of::<18, 3>(job, padded, out, |blocks, q| sums_q4(blocks, q)),
     }
 }
 
@@ -25,188 +29,114 @@ pub(in crate::kernel) fn rows(job: &Rows<'_>, terms: &mut Vec<f32>, out: &mut [f
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
 fn rows_of<const BYTES: usize, const OFFSET: u32>(
     job: &Rows<'_>,
-    terms: &mut Vec<f32>,
+    padded: &mut Vec<u8>,
     out: &mut [f32],
-    sums: impl Fn(&[[u8; BYTES]], usize) -> __m512i,
+    sums: impl Fn([&[u8; BYTES]; WIDE], &[i8; BLOCK]) -> __m512i,
 ) {
-    let blocks = job.row_bytes / BYTES;
-    // Room for whole vectors behind the last row.
-    terms.resize(WIDE * blocks + 2 * WIDE, 0.0);
-    for (weights, out) in job.weights.chunks(WIDE * job.row_bytes).zip(out.chunks_mut(WIDE)) {
-        let mut at = 0;
-        for (group, terms) in weights.as_chunks::<BYTES>().0.chunks(WIDE).zip(terms.as_chunks_mut().0) {
-            terms16::<BYTES, OFFSET>(group, job, at, terms, sums(group, at));
-            at += WIDE;
-            while at >= blocks {
-                at -= blocks;
-            }
-        }
-        let mut sums = [0.0; WIDE];
-        store(&mut sums, sum_lanes(terms, blocks));
-        out.copy_from_slice(&sums[..out.len()]);
-    }
-}
-
-/// The terms of up to 16 blocks, the first against block `at` of the input: `F32(integer sum) * (weight scale * input
-/// scale)`. The sums given are those of unsigned weights, which are too large by `2^OFFSET`.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-fn terms16<const BYTES: usize, const OFFSET: u32>(
-    blocks: &[[u8; BYTES]],
-    job: &Rows<'_>,
-    at: usize,
-    terms: &mut [f32; WIDE],
-    sums: __m512i,
-) {
-    // The input is repeated behind its end, so there are 16 blocks from every one of its own.
-    let scale = job.input.scale.get(at..).and_then(|s| s.first_chunk());
-    let sum = job.input.sum.get(at..).and_then(|s| s.first_chunk());
-    let (Some(scale), Some(sum)) = (scale, sum) else { return };
-    let sums = _mm512_sub_epi32(sums, _mm512_slli_epi32::<OFFSET>(load_words(sum)));
-    let scale = _mm512_mul_ps(scales(blocks), load(scale));
-    store(terms, _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale));
-}
-
-/// Sums of up to 16 blocks of signed bytes plus 128, times the input from block `at` on.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-fn sums_q8(blocks: &[[u8; 34]], input: &[i8], at: usize) -> __m512i {
-    let zero = _mm512_setzero_si512();
-    let Some(q) = input.get(at * BLOCK..).and_then(|q| q.first_chunk::<{ WIDE * BLOCK }>()) else { return zero };
-    let q = q.as_chunks::<64>().0;
-    let mut sums = [zero; 8];
-    if let Some(blocks) = blocks.first_chunk::<WIDE>() {
-        for i in 0..8 {
-            sums[i] = _mm512_dpbusd_epi32(zero, pair_q8(&blocks[2 * i], &blocks[2 * i + 1]), quants(&q[i]));
-        }
-    } else {
-        for ((two, q), sums) in blocks.chunks(2).zip(q).zip(&mut sums) {
-            // The term of a missing second block is not used.
-            *sums = _mm512_dpbusd_epi32(zero, pair_q8(&two[0], two.last().unwrap_or(&two[0])), quants(q));
-        }
-    }
-    reduce(sums)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn quants(q: &[i8; 64]) -> __m512i {
-    load_bytes(bytemuck::cast_ref(q))
-}
-
-/// Signed bytes plus 128.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn pair_q8(a: &[u8; 34], b: &[u8; 34]) -> __m512i {
-    let [_, _, a @ ..] = a;
-    let [_, _, b @ ..] = b;
-    let both = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(load_half(a)), load_half(b));
-    _mm512_xor_si512(both, _mm512_set1_epi8(-128))
-}
-
-/// Sums of up to 16 blocks of nibbles, times the input from block `at` on: see [`Activations::cross`] for its order.
-///
-/// [`Activations::cross`]: crate::num::quantise::Activations::cross
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-fn sums_q4(blocks: &[[u8; 18]], input: &[[i8; 128]], at: usize) -> __m512i {
-    let zero = _mm512_setzero_si512();
-    let Some(input) = input.get(at..).and_then(|q| q.first_chunk::<4>()) else { return zero };
-    let mut sums = [zero; 4];
-    if let Some(blocks) = blocks.first_chunk::<WIDE>() {
-        for g in 0..4 {
-            sums[g] = dot_q4([&blocks[g], &blocks[g + 4], &blocks[g + 8], &blocks[g + 12]], &input[g]);
-        }
-    } else if let Some(first) = blocks.first() {
-        for (g, sum) in sums.iter_mut().enumerate() {
-            // The terms of missing blocks are not used.
-            *sum = dot_q4([g, g + 4, g + 8, g + 12].map(|b| blocks.get(b).unwrap_or(first)), &input[g]);
-        }
-    }
-    let two = |a, b| _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
-    let (low, high) = (two(sums[0], sums[1]), two(sums[2], sums[3]));
-    _mm512_add_epi32(_mm512_unpacklo_epi64(low, high), _mm512_unpackhi_epi64(low, high))
-}
-
-/// Four partial sums for each of four blocks.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-fn dot_q4(blocks: [&[u8; 18]; 4], input: &[i8; 128]) -> __m512i {
-    let [a, b, c, d] = blocks.map(|block| {
-        let [_, _, q @ ..] = block;
-        load_quarter(q)
-    });
-    let ab = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(a), b);
-    let cd = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(c), d);
-    let q = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(ab), cd);
-    let mask = _mm512_set1_epi8(15);
-    let [low, high] = [_mm512_and_si512(q, mask), _mm512_and_si512(_mm512_srli_epi32::<4>(q), mask)];
-    let inputs = input.as_chunks::<64>().0;
-    let sum = _mm512_dpbusd_epi32(_mm512_setzero_si512(), low, quants(&inputs[0]));
-    _mm512_dpbusd_epi32(sum, high, quants(&inputs[1]))
-}
-
-/// Eight vectors of two blocks' partial sums, eight lanes each, to the sums of 16 blocks in order.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn reduce(s: [__m512i; 8]) -> __m512i {
-    let two = |a, b| _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
-    let four = |a, b| _mm512_add_epi32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
-    let low = four(two(s[0], s[1]), two(s[2], s[3]));
-    let high = four(two(s[4], s[5]), two(s[6], s[7]));
-    // Lanes of 128 bits: even block, even, odd, odd.
-    let sums = _mm512_add_epi32(
-        _mm512_shuffle_i32x4::<0b10_00_10_00>(low, high),
-        _mm512_shuffle_i32x4::<0b11_01_11_01>(low, high),
-    );
-    _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15), sums)
-}
-
-/// The scales of up to 16 blocks; zero where there is no block.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn scales<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m512 {
-    let step = _mm512_set1_epi32(BYTES as i32);
-    let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    let at = _mm512_mullo_epi32(lanes, step);
-    let mask = ((1u32 << blocks.len().min(WIDE)) - 1) as u16;
-    // SAFETY: a lane that is not masked reads the first four bytes of its block, which has more.
-    let words =
-        unsafe { _mm512_mask_i32gather_epi32::<1>(_mm512_setzero_si512(), mask, at, blocks.as_ptr().cast::<i32>()) };
-    _mm512_cvtph_ps(_mm512_cvtepi32_epi16(words))
-}
-
-/// Adds up the terms of 16 rows, `blocks` of them each, in order from the first.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn sum_lanes(terms: &[f32], blocks: usize) -> __m512 {
-    let mut sum = _mm512_setzero_ps();
-    let mut next = 0;
-    while blocks - next > 4 {
-        let mut tile = [sum; WIDE];
-        for (r, row) in tile.iter_mut().enumerate() {
-            if let Some(part) = terms.get(r * blocks + next..).and_then(|t| t.first_chunk()) {
-                *row = load(part);
-            }
-        }
-        let columns = transpose(tile);
-        let count = WIDE.min(blocks - next);
-        if let (0, [first, rest @ ..]) = (next, &columns) {
-            sum = rest[..count - 1].iter().fold(*first, |sum, column| _mm512_add_ps(sum, *column));
+    let size = WIDE * job.row_bytes;
+    for (weights, out) in job.weights.chunks(size).zip(out.chunks_mut(WIDE)) {
+        let mut totals = [0.0; WIDE];
+        if weights.len() == size {
+            store(&mut totals, group::<BYTES, OFFSET>(weights, job, &sums));
         } else {
-            sum = columns[..count].iter().fold(sum, |sum, column| _mm512_add_ps(sum, *column));
+            padded.clear();
+            padded.extend_from_slice(weights);
+            padded.resize(size, 0);
+            store(&mut totals, group::<BYTES, OFFSET>(padded, job, &sums));
         }
-        next += count;
+        out.copy_from_slice(&totals[..out.len()]);
     }
-    // A few columns are fetched faster one by one.
+}
+
+/// The sums of 16 rows over `F32(integer sum) * (weight scale * input scale)`. What `sums` gives is that of unsigned
+/// weights, too large by `2^OFFSET` times the sum of the input.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+fn group<const BYTES: usize, const OFFSET: u32>(
+    weights: &[u8],
+    job: &Rows<'_>,
+    sums: &impl Fn([&[u8; BYTES]; WIDE], &[i8; BLOCK]) -> __m512i,
+) -> __m512 {
+    let Activations { q, scale, sum, .. } = job.input;
+    let stride = job.row_bytes;
+    let ahead = weights.len().max(AHEAD);
     let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    let at = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(blocks as i32));
-    while next < blocks {
-        let Some(from) = terms.get(next..next + (WIDE - 1) * blocks + 1) else { break };
-        // SAFETY: lane r reads `from[r * blocks]`, and the slice ends behind the last one.
-        let column = unsafe { _mm512_i32gather_ps::<4>(at, from.as_ptr()) };
-        sum = if next == 0 { column } else { _mm512_add_ps(sum, column) };
-        next += 1;
+    let places = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(stride as i32));
+    let mut totals = _mm512_setzero_ps();
+    let inputs = q.as_chunks::<BLOCK>().0.iter().zip(scale.iter().zip(sum)).take(stride / BYTES);
+    for (b, (q, (scale, sum))) in inputs.enumerate() {
+        prefetch(weights, ahead + b * WIDE * BYTES, WIDE * BYTES);
+        let first = weights.as_ptr().wrapping_add(b * BYTES);
+        // SAFETY: `weights` is 16 rows of `stride` bytes, which is at least `(b + 1) * BYTES`.
+        let blocks = std::array::from_fn(|r| unsafe { &*first.add(r * stride).cast::<[u8; BYTES]>() });
+        // SAFETY: each lane reads the first four bytes of its block, which has more.
+        let words = unsafe { _mm512_i32gather_epi32::<1>(places, first.cast()) };
+        let scale = _mm512_mul_ps(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(words)), _mm512_set1_ps(*scale));
+        let sums = _mm512_sub_epi32(sums(blocks, q), _mm512_slli_epi32::<OFFSET>(_mm512_set1_epi32(*sum)));
+        let terms = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale);
+        totals = if b == 0 { terms } else { _mm512_add_ps(totals, terms) };
     }
-    sum
+    totals
+}
+
+/// Asks for `length` bytes from `offset` on, which may lie behind the end: nothing happens then.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn prefetch(from: &[u8], offset: usize, length: usize) {
+    for line in (0..length).step_by(64) {
+        _mm_prefetch::<_MM_HINT_T0>(from.as_ptr().wrapping_add(offset + line).cast());
+    }
+}
+
+/// Sums of 16 blocks of signed bytes plus 128 times the input.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+fn sums_q8(blocks: [&[u8; 34]; WIDE], q: &[i8; BLOCK]) -> __m512i {
+    let q = _mm512_broadcast_i64x4(load_half(bytemuck::cast_ref(q)));
+    let half = |r: usize| {
+        let [_, _, w @ ..] = blocks[r];
+        load_half(w)
+    };
+    let mut s = [_mm512_setzero_si512(); 8];
+    for (i, s) in s.iter_mut().enumerate() {
+        // Rows 0 and 4 to 3 and 7, then 8 and 12 to 11 and 15: the order in which the sums below come out.
+        let r = i + i / 4 * 4;
+        let both = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(half(r)), half(r + 4));
+        *s = _mm512_dpbusd_epi32(*s, _mm512_xor_si512(both, _mm512_set1_epi8(-128)), q);
+    }
+    let low = fours(s[0], s[1], s[2], s[3]);
+    let high = fours(s[4], s[5], s[6], s[7]);
+    _mm512_add_epi32(_mm512_shuffle_i32x4::<0b10_00_10_00>(low, high), _mm512_shuffle_i32x4::<0b11_01_11_01>(low, high))
+}
+
+/// Sums of 16 blocks of nibbles times the input.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+fn sums_q4(blocks: [&[u8; 18]; WIDE], q: &[i8; BLOCK]) -> __m512i {
+    let [low, high] = [0, 1].map(|half| {
+        let part: &[[u8; 16]; 2] = bytemuck::cast_ref(q);
+        _mm512_broadcast_i32x4(load_quarter(&part[half]))
+    });
+    let quarter = |r: usize| {
+        let [_, _, w @ ..] = blocks[r];
+        load_quarter(w)
+    };
+    let mask = _mm512_set1_epi8(15);
+    let s = [0, 1, 2, 3].map(|r| {
+        let ab = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(quarter(r)), quarter(r + 4));
+        let cd = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(quarter(r + 8)), quarter(r + 12));
+        let w = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(ab), cd);
+        let sum = _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_and_si512(w, mask), low);
+        _mm512_dpbusd_epi32(sum, _mm512_and_si512(_mm512_srli_epi32::<4>(w), mask), high)
+    });
+    fours(s[0], s[1], s[2], s[3])
+}
+
+/// In each quarter the sums over that quarter of the four vectors.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn fours(a: __m512i, b: __m512i, c: __m512i, d: __m512i) -> __m512i {
+    let two = |a, b| _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+    let (ab, cd) = (two(a, b), two(c, d));
+    _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd))
 }

@@ -25,7 +25,7 @@ pub(super) fn rows(level: Level, job: &Rows<'_>, room: &mut Room, out: &mut [f32
     match job.format {
         Format::Q8_0 | Format::Q4_0 if job.numerics == Numerics::Hardware && avx512 => {
             // SAFETY: the processor has the features.
-            unsafe { blocks512::rows(job, &mut room.terms, out) }
+            unsafe { blocks512::rows(job, &mut room.padded, out) }
         }
         Format::Q8_0 | Format::Q4_0 if avx512 => {
             // SAFETY: the processor has the features.
