@@ -108,7 +108,8 @@ mod tests {
         let w = Layout::new(&c).init(&c, 3, 0.0);
         let tokens: Vec<u32> = vec![1, 5, 9, 33, 2, 7, 7, 12];
         let mut net = Net::new(c);
-        let batch = Batch { targets: tokens.clone(), lengths: vec![tokens.len()], tokens: tokens.clone() };
+        let batch =
+            Batch { targets: tokens.clone(), lengths: vec![tokens.len()], tokens: tokens.clone(), ..Batch::default() };
         let all = net.forward(&w, &batch).to_vec();
         let mut engine = Float::new(c, &w);
         for (t, want) in tokens.iter().zip(all.chunks(40)) {

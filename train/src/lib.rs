@@ -15,6 +15,7 @@ pub mod optim;
 pub mod plans;
 pub mod rng;
 pub mod round;
+pub mod rules;
 pub mod story;
 pub mod teller;
 pub mod train;

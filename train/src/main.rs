@@ -11,10 +11,11 @@ use ssnail_train::eval::{Amount, Known, MakeTeller, Report, measure};
 use ssnail_train::infer::Float;
 use ssnail_train::model::Layout;
 use ssnail_train::plans::{HELD_OUT, Model, SEED, vocabulary};
+use ssnail_train::rules::Rules;
 use ssnail_train::story::words::FRIENDS;
 use ssnail_train::story::{Split, story};
 use ssnail_train::teller::{Machine, Teller};
-use ssnail_train::train::{self, State};
+use ssnail_train::train::{self, State, Text};
 use ssnail_train::vocab::Vocab;
 use std::fs;
 use std::path::PathBuf;
@@ -124,7 +125,9 @@ fn main() -> Result<()> {
                 stories.total_tokens() as f64 / stories.len() as f64
             );
             let names: Vec<u32> = FRIENDS.iter().flat_map(|f| vocab.encode(f.0)).collect();
-            train::run(&plan, &run.dir(), [&stories, &held_out], &names, until.unwrap_or(u64::MAX))?;
+            let rules = Rules::of(&vocab, &stories);
+            let text = Text { stories: &stories, held_out: &held_out, rules: &rules, names: &names };
+            train::run(&plan, &run.dir(), &text, until.unwrap_or(u64::MAX))?;
             Ok(())
         }
         Command::Export { run, out } => export(&run, &out),
@@ -152,7 +155,7 @@ fn state(run: &Run) -> Result<State> {
 
 fn export(run: &Run, out: &std::path::Path) -> Result<()> {
     let (plan, state) = (run.model.plan(), state(run)?);
-    anyhow::ensure!(state.step == plan.steps, "only {} of {} steps are done", state.step, plan.steps);
+    anyhow::ensure!(state.step == plan.steps(), "only {} of {} steps are done", state.step, plan.steps());
     let file = ssnail_train::gguf::write(run.model.title(), &plan.config, &state.w, &vocabulary()?);
     let name = format!("{}.gguf", run.model.file());
     fs::create_dir_all(out)?;

@@ -13,6 +13,18 @@ pub struct Batch {
     pub targets: Vec<u32>,
     /// Length of each sequence.
     pub lengths: Vec<usize>,
+    /// Which tokens are possible after each, one bit per token of the vocabulary in whole words of 64, or empty.
+    pub possible: Vec<u64>,
+}
+
+/// What training asks for besides likely targets.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Terms {
+    /// Weight of `(ln Σ exp logits)²`. It draws the logits towards log-probabilities, so that a repetition penalty,
+    /// which scales raw logits, hardly touches a token the model is sure of.
+    pub z: f32,
+    /// Weight of `−ln` of the probability that all possible tokens have together.
+    pub strict: f32,
 }
 
 /// What the backward pass needs of one block. Shapes are `[tokens, …]`.
@@ -59,11 +71,26 @@ pub struct Loss {
     pub nll: f64,
     /// Number of targets.
     pub count: usize,
+    /// Sum of the probabilities of what is not possible, where that is known.
+    pub impossible: f64,
+}
+
+impl std::ops::AddAssign for Loss {
+    fn add_assign(&mut self, other: Self) {
+        self.nll += other.nll;
+        self.count += other.count;
+        self.impossible += other.impossible;
+    }
 }
 
 fn sized(v: &mut Vec<f32>, n: usize) -> &mut [f32] {
     v.resize(n, 0.0);
     v.as_mut_slice()
+}
+
+/// Sum of those of up to 64 values whose bit is set.
+fn chosen(values: &[f32], bits: u64) -> f32 {
+    values.iter().enumerate().map(|(i, p)| if bits >> i & 1 == 1 { *p } else { 0.0 }).sum()
 }
 
 impl Net {
@@ -162,18 +189,29 @@ impl Net {
         &self.logits
     }
 
-    /// Turns the logits into probabilities and sums the loss; with `z` > 0 the gradient of
-    /// `nll + z·(ln Σ exp logits)²` is left in the place of the logits.
-    fn loss(&mut self, batch: &Batch, z: f32, scale: f32) -> Loss {
-        let mut loss = Loss { nll: 0.0, count: batch.targets.len() };
+    /// Turns the logits into probabilities and sums the loss; the gradient of the loss with its further `terms` is left
+    /// in the place of the logits.
+    fn loss(&mut self, batch: &Batch, terms: Terms, scale: f32) -> Loss {
+        let mut loss = Loss { count: batch.targets.len(), ..Loss::default() };
+        let mut possible = batch.possible.chunks_exact(self.c.vocab.div_ceil(64));
         for (row, target) in self.logits.chunks_exact_mut(self.c.vocab).zip(&batch.targets) {
             let at = row.get(*target as usize).copied().unwrap_or(0.0);
             let max = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let sum = exp_in_place(row);
             let lse = max + sum.ln();
             loss.nll += f64::from(lse - at);
-            let k = scale * (1.0 + 2.0 * z * lse) / sum;
-            row.iter_mut().for_each(|p| *p *= k);
+            let k = scale * (1.0 + 2.0 * terms.z * lse) / sum;
+            if let Some(bits) = possible.next() {
+                let good = row.chunks(64).zip(bits).map(|(p, bits)| chosen(p, *bits)).sum::<f32>() / sum;
+                loss.impossible += f64::from(1.0 - good);
+                let s = scale * terms.strict / sum;
+                let (good, bad) = (k + s * (1.0 - 1.0 / good.max(1e-3)), k + s);
+                for (p, bits) in row.chunks_mut(64).zip(bits) {
+                    p.iter_mut().enumerate().for_each(|(i, p)| *p *= if bits >> i & 1 == 1 { good } else { bad });
+                }
+            } else {
+                row.iter_mut().for_each(|p| *p *= k);
+            }
             if let Some(p) = row.get_mut(*target as usize) {
                 *p -= scale;
             }
@@ -184,15 +222,13 @@ impl Net {
     /// Loss without gradients.
     pub fn evaluate(&mut self, w: &[f32], batch: &Batch) -> Loss {
         self.forward(w, batch);
-        self.loss(batch, 0.0, 1.0)
+        self.loss(batch, Terms::default(), 1.0)
     }
 
-    /// Adds `scale` times the gradient of the summed loss to `grad` and returns the loss. `z` weighs the square of the
-    /// logarithm of the softmax's sum: it draws the logits towards log-probabilities, so that a repetition penalty,
-    /// which scales raw logits, hardly touches a token the model is sure of.
-    pub fn backward(&mut self, w: &[f32], batch: &Batch, grad: &mut [f32], scale: f32, z: f32) -> Loss {
+    /// Adds `scale` times the gradient of the summed loss to `grad` and returns the loss.
+    pub fn backward(&mut self, w: &[f32], batch: &Batch, grad: &mut [f32], scale: f32, terms: Terms) -> Loss {
         self.forward(w, batch);
-        let loss = self.loss(batch, z, scale);
+        let loss = self.loss(batch, terms, scale);
         let c = self.c;
         let t = batch.tokens.len();
         let (d, kd, hd, f) = (c.dim, c.kv_dim(), c.head_dim(), c.hidden);
@@ -280,10 +316,10 @@ mod tests {
         let mut w: Vec<f32> = layout.init(&c, 5, 0.5).iter().map(|x| x + (rng.normal() * 0.05) as f32).collect();
         let tokens: Vec<u32> = (0..19).map(|_| rng.below(50) as u32).collect();
         let targets = tokens.iter().map(|t| (t * 7 + 3) % 50).collect();
-        let batch = Batch { tokens, targets, lengths: vec![12, 7] };
+        let batch = Batch { tokens, targets, lengths: vec![12, 7], ..Batch::default() };
         let mut net = Net::new(c);
         let mut grad = vec![0.0; layout.len()];
-        net.backward(&w, &batch, &mut grad, 1.0, 0.0);
+        net.backward(&w, &batch, &mut grad, 1.0, Terms::default());
         for t in &layout.tensors {
             // Along the gradient itself, where the difference is largest.
             let norm = grad[t.range.clone()].iter().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
@@ -302,29 +338,38 @@ mod tests {
     }
 
     #[test]
-    fn the_penalty_of_the_softmax_sum_has_the_right_gradient() {
+    fn the_further_terms_have_the_right_gradient() {
         let c = Config { dim: 32, layers: 1, hidden: 32, heads: 2, kv_heads: 1, vocab: 20, ctx: 8 };
         let layout = Layout::new(&c);
         let mut w = layout.init(&c, 9, 0.0);
-        let batch = Batch { tokens: vec![1, 2, 3], targets: vec![2, 3, 4], lengths: vec![3] };
+        let bits = 0b1111_0000_0101_0001_0110u64;
+        let batch = Batch { tokens: vec![1, 2, 3], targets: vec![2, 4, 8], lengths: vec![3], possible: vec![bits; 3] };
         let mut net = Net::new(c);
-        let (mut plain, mut full) = (vec![0.0; layout.len()], vec![0.0; layout.len()]);
-        net.backward(&w, &batch, &mut plain, 1.0, 0.0);
-        net.backward(&w, &batch, &mut full, 1.0, 0.5);
         let i = layout.norm.start;
-        let mut term = |w: &[f32]| -> f64 {
-            let logits = net.forward(w, &batch).to_vec();
-            logits.chunks(20).map(|r| 0.5 * r.iter().map(|x| f64::from(*x).exp()).sum::<f64>().ln().powi(2)).sum()
-        };
-        let old = w[i];
-        w[i] = old + 1e-2;
-        let high = term(&w);
-        w[i] = old - 1e-2;
-        let slope = (high - term(&w)) / 2e-2;
-        assert!(
-            (f64::from(full[i] - plain[i]) - slope).abs() < 1e-2 * slope.abs().max(0.1),
-            "{} {slope}",
-            full[i] - plain[i]
-        );
+        for terms in [Terms { z: 0.5, strict: 0.0 }, Terms { z: 0.0, strict: 3.0 }] {
+            let (mut plain, mut full) = (vec![0.0; layout.len()], vec![0.0; layout.len()]);
+            net.backward(&w, &batch, &mut plain, 1.0, Terms::default());
+            net.backward(&w, &batch, &mut full, 1.0, terms);
+            let mut term = |w: &[f32]| -> f64 {
+                let logits = net.forward(w, &batch).to_vec();
+                let of = |row: &[f32], set: u64| -> f64 {
+                    let chosen = row.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1);
+                    chosen.map(|(_, x)| f64::from(*x).exp()).sum::<f64>().ln()
+                };
+                let row = |r| {
+                    f64::from(terms.z) * of(r, u64::MAX).powi(2)
+                        + f64::from(terms.strict) * (of(r, u64::MAX) - of(r, bits))
+                };
+                logits.chunks(20).map(row).sum()
+            };
+            let old = w[i];
+            w[i] = old + 1e-2;
+            let high = term(&w);
+            w[i] = old - 1e-2;
+            let slope = (high - term(&w)) / 2e-2;
+            w[i] = old;
+            let got = f64::from(full[i] - plain[i]);
+            assert!(slope != 0.0 && (got - slope).abs() < 1e-2 * slope.abs().max(0.1), "{terms:?}: {got} {slope}");
+        }
     }
 }

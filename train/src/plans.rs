@@ -4,7 +4,7 @@ use crate::copier::Place;
 use crate::model::Config;
 use crate::story::template::TemplateError;
 use crate::story::{Split, story};
-use crate::train::{Again, Plan};
+use crate::train::{Part, Plan};
 use crate::vocab::Vocab;
 
 /// Seed of text, weights, order and measurement.
@@ -45,32 +45,42 @@ impl Model {
     /// Everything its training depends on.
     pub fn plan(self) -> Plan {
         let config = Config { dim: 128, layers: 4, hidden: 192, heads: 8, kv_heads: 2, vocab: VOCAB, ctx: 256 };
+        let first = Part {
+            steps: 3_400,
+            batch: 32,
+            rate: 0.004,
+            rounded_from: 0.8,
+            strict: 0.0,
+            averaged_from: 1.0,
+            copier: None,
+        };
+        let copier = Some(Place { block: 1, group: 0, score: 10.0, strength: 5.0, spread: 1.5 });
+        let second = Part { steps: 700, batch: 16, rate: 0.002, copier, ..first };
+        let third = Part {
+            steps: 1_200,
+            batch: 16,
+            rate: 0.0015,
+            rounded_from: 0.0,
+            strict: 10.0,
+            averaged_from: 0.8,
+            ..first
+        };
         let main = Plan {
             config,
             seed: SEED,
             stories: 120_000,
-            steps: 4_100,
-            batch: 32,
-            rate: 0.004,
             decay: 0.05,
             z: 0.01,
             muon: true,
-            rounded_from: 0.8,
             copy: 0.0,
-            again: Some(Again {
-                from: 3_400,
-                rate: 0.002,
-                batch: 16,
-                copier: Place { block: 1, group: 0, score: 10.0, strength: 5.0, spread: 1.5 },
-            }),
+            parts: vec![first, second, third],
         };
         match self {
             Model::Main => main,
             Model::Small => Plan {
                 config: Config { dim: 64, layers: 2, hidden: 96, heads: 4, kv_heads: 4, ..config },
-                steps: 4_500,
-                again: None,
                 copy: 1.0,
+                parts: vec![Part { steps: 4_500, ..first }],
                 ..main
             },
         }
