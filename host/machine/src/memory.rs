@@ -7,7 +7,10 @@ use ssnail_shared::map::{ADDRESS_END, MEGABYTE, MEMORY_BASE};
 use ssnail_shared::mem::{self, Memory as _};
 
 /// Bytes from [`MEMORY_BASE`] on. Pages are only touched when used, so a large memory costs nothing at start.
+///
+/// Aligned so that the count of its owners lies in another line of the caches than what all threads read.
 #[derive(Clone, Debug)]
+#[repr(align(128))]
 pub struct Memory {
     bytes: Bytes,
     /// Tells when a store changes decoded instructions.

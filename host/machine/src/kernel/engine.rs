@@ -1,21 +1,23 @@
 //! Who computes: the calling thread, and helpers that were started once.
 //!
-//! A piece of work is cut into chunks that whoever is free takes. Helpers share the memory for as long as a piece lasts;
+//! A piece of work is cut into chunks; each thread has a run of them, and takes from others when its own is done. Helpers share the memory for as long as a piece lasts;
 //! in between it belongs to the machine alone, which can therefore write to it without a lock.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::attention::{self, Buffers, Cache, Heads};
 use super::batch::{self, Batch};
-use super::pool::{Finish, Pool};
+use super::pool::{Board, Finish, Pool};
 use super::{Format, Level, Numerics, Room, Rows};
 use crate::memory::Memory;
 use crate::num::quantise::Activations;
 
 /// Work below this many bytes is done by the calling thread: handing it over costs about as long as reading them.
-const WORTH_SHARING: u64 = 48 << 10;
+const WORTH_SHARING: u64 = 80 << 10;
+/// Bytes of a chunk: at most a few microseconds' work, at least what makes taking it not felt.
+const SMALLEST: u64 = 4 << 10;
+const LARGEST: u64 = 64 << 10;
 
 /// A matrix in memory to be multiplied.
 #[derive(Clone, Copy, Debug)]
@@ -76,40 +78,13 @@ impl Work {
             Self::Attention(a) => a.heads.heads / a.heads.kv_heads * a.heads.head_dim,
         }
     }
+}
 
-    /// Computes a chunk.
-    fn compute(&self, chunk: usize, task: &Shared, own: &mut Own, out: &mut [f32]) {
-        match self {
-            Self::Rows { product, .. } => {
-                let Product { format, numerics, row_bytes, .. } = *product;
-                let first = (chunk * self.chunk_len() * row_bytes) as u32;
-                let length = (out.len() * row_bytes) as u64;
-                let Some(weights) = task.memory.slice(product.weights.wrapping_add(first), length) else { return };
-                let rows = Rows { format, numerics, input: &task.input, weights, row_bytes };
-                super::rows(task.level, &rows, &mut own.room, out);
-            }
-            Self::Batch { product, chunk: size, .. } => {
-                let Product { format, numerics, row_bytes, rows, .. } = *product;
-                let first = chunk * size;
-                let from = product.weights.wrapping_add((first * row_bytes) as u32);
-                let length = ((rows - first).min(*size) * row_bytes) as u64;
-                let Some(weights) = task.memory.slice(from, length) else { return };
-                let rows = Rows { format, numerics, input: &task.input, weights, row_bytes };
-                batch::rows(task.level, &rows, &task.batch, &mut own.room, out);
-            }
-            Self::Attention(a) => {
-                let element = if a.halves { 2 } else { 4 };
-                let length = (a.rows * a.heads.kv_heads * a.heads.head_dim * element) as u64;
-                let (Some(k), Some(v)) = (task.memory.slice(a.k, length), task.memory.slice(a.v, length)) else {
-                    return;
-                };
-                let cache = Cache { k, v, halves: a.halves, rows: a.rows };
-                let query = task.input.x.get(chunk * out.len()..).and_then(|q| q.get(..out.len()));
-                let query = query.unwrap_or_default();
-                attention::group(task.level, a.numerics, &a.heads, &cache, chunk, query, &mut own.attention, out);
-            }
-        }
-    }
+/// What is multiplied with, or asks for attention.
+#[derive(Clone, Debug)]
+pub(super) enum Input {
+    Vector(Arc<Activations>),
+    Vectors(Arc<Batch>),
 }
 
 /// What every thread of a piece of work sees.
@@ -118,51 +93,91 @@ pub(super) struct Shared {
     work: Work,
     level: Level,
     memory: Arc<Memory>,
-    input: Arc<Activations>,
-    batch: Arc<Batch>,
-    next: Arc<AtomicUsize>,
+    input: Input,
+}
+
+impl Shared {
+    /// Computes a chunk.
+    fn compute(&self, chunk: usize, room: &mut Room, buffers: &mut Buffers, out: &mut [f32]) {
+        match (&self.work, &self.input) {
+            (Work::Rows { product, .. }, Input::Vector(input)) => {
+                let Product { format, numerics, row_bytes, .. } = *product;
+                let first = (chunk * self.work.chunk_len() * row_bytes) as u32;
+                let length = (out.len() * row_bytes) as u64;
+                let Some(weights) = self.memory.slice(product.weights.wrapping_add(first), length) else { return };
+                super::rows(self.level, &Rows { format, numerics, input, weights, row_bytes }, room, out);
+            }
+            (Work::Batch { product, chunk: size, .. }, Input::Vectors(batch)) => {
+                let Product { format, numerics, row_bytes, rows, .. } = *product;
+                let first = chunk * size;
+                let from = product.weights.wrapping_add((first * row_bytes) as u32);
+                let length = ((rows - first).min(*size) * row_bytes) as u64;
+                let Some(weights) = self.memory.slice(from, length) else { return };
+                let rows = Rows { format, numerics, input: &Activations::default(), weights, row_bytes };
+                batch::rows(self.level, &rows, batch, room, out);
+            }
+            (Work::Attention(a), Input::Vector(input)) => {
+                let element = if a.halves { 2 } else { 4 };
+                let length = (a.rows * a.heads.kv_heads * a.heads.head_dim * element) as u64;
+                let (Some(k), Some(v)) = (self.memory.slice(a.k, length), self.memory.slice(a.v, length)) else {
+                    return;
+                };
+                let cache = Cache { k, v, halves: a.halves, rows: a.rows };
+                let query = input.x.get(chunk * out.len()..).and_then(|q| q.get(..out.len())).unwrap_or_default();
+                attention::group(self.level, a.numerics, &a.heads, &cache, chunk, query, buffers, out);
+            }
+            // No piece is made like this.
+            (Work::Rows { .. } | Work::Attention(_), Input::Vectors(_)) | (Work::Batch { .. }, Input::Vector(_)) => {}
+        }
+    }
 }
 
 /// What one thread keeps for itself.
 #[derive(Debug, Default)]
 pub(super) struct Own {
     room: Room,
-    attention: Buffers,
-    /// Results of the chunks that this thread took, and which they are.
-    results: Vec<f32>,
-    taken: Vec<usize>,
+    buffers: Buffers,
 }
 
 impl Own {
-    /// Takes chunks until none is left.
-    pub(super) fn work(&mut self, shared: &Shared, total: usize) {
-        let length = shared.work.chunk_len();
-        let mut results = std::mem::take(&mut self.results);
+    /// As helper `thread`: takes chunks until none is left and writes them down, each behind its number.
+    pub(super) fn work(&mut self, shared: &Shared, board: &Board, thread: usize, total: usize, results: &mut Vec<f32>) {
+        let (length, chunks) = (shared.work.chunk_len(), shared.work.chunks());
         results.clear();
-        self.taken.clear();
-        loop {
-            let chunk = shared.next.fetch_add(1, Ordering::Relaxed);
-            let from = chunk.saturating_mul(length);
-            if from >= total {
-                break;
-            }
+        while let Some(chunk) = board.take(thread, chunks) {
+            // There are fewer chunks than 2^32 bytes of weights.
+            results.push(f32::from_bits(chunk as u32));
             let start = results.len();
-            results.resize(start + length.min(total - from), 0.0);
-            shared.work.compute(chunk, shared, self, &mut results[start..]);
-            self.taken.push(chunk);
+            results.resize(start + length.min(total.saturating_sub(chunk * length)), 0.0);
+            shared.compute(chunk, &mut self.room, &mut self.buffers, &mut results[start..]);
         }
-        self.results = results;
     }
 
-    /// Puts the results where they belong.
-    pub(super) fn hand_over(&self, length: usize, out: &mut [f32]) {
-        let mut results = &self.results[..];
-        for chunk in &self.taken {
+    /// As the calling thread: takes chunks and puts the results where they belong. `begun` is called behind the first.
+    fn work_into(&mut self, shared: &Shared, board: &Board, begun: impl Fn(), out: &mut [f32]) {
+        let (length, chunks) = (shared.work.chunk_len(), shared.work.chunks());
+        let mut first = true;
+        while let Some(chunk) = board.take(0, chunks) {
             let Some(place) = out.get_mut(chunk * length..) else { continue };
-            let n = length.min(place.len()).min(results.len());
-            place[..n].copy_from_slice(&results[..n]);
-            results = &results[n..];
+            let n = length.min(place.len());
+            shared.compute(chunk, &mut self.room, &mut self.buffers, &mut place[..n]);
+            if std::mem::take(&mut first) {
+                begun();
+            }
         }
+        if first {
+            begun();
+        }
+    }
+}
+
+/// Puts what [`Own::work`] wrote down where it belongs; `length` is that of a chunk.
+pub(super) fn hand_over(mut results: &[f32], length: usize, out: &mut [f32]) {
+    while let Some((chunk, rest)) = results.split_first() {
+        let Some(place) = out.get_mut(chunk.to_bits() as usize * length..) else { return };
+        let n = length.min(place.len()).min(rest.len());
+        place[..n].copy_from_slice(&rest[..n]);
+        results = &rest[n..];
     }
 }
 
@@ -171,10 +186,7 @@ impl Own {
 pub struct Engine {
     level: Level,
     own: Own,
-    next: Arc<AtomicUsize>,
     pool: Pool,
-    /// No vector and no vectors, for work that has none.
-    nothing: (Arc<Activations>, Arc<Batch>),
     crowd: Crowd,
 }
 
@@ -219,9 +231,7 @@ impl Engine {
         Self {
             level: Level::best(),
             own: Own::default(),
-            next: Arc::default(),
             pool,
-            nothing: Default::default(),
             crowd: Crowd { delays: 0, alone: 0, next: Crowd::FIRST },
         }
     }
@@ -242,8 +252,8 @@ impl Engine {
     pub fn multiply(&mut self, product: &Product, memory: &Arc<Memory>, input: &Arc<Activations>, out: &mut [f32]) {
         let bytes = product.row_bytes as u64 * product.rows as u64;
         let chunk = self.chunk(product.rows, bytes);
-        let shared = self.piece(Work::Rows { product: *product, chunk }, memory, input, &self.nothing.1);
-        self.run(shared, bytes, out);
+        let input = Input::Vector(Arc::clone(input));
+        self.run(Work::Rows { product: *product, chunk }, memory, input, bytes, out);
     }
 
     /// Multiplies with every vector of a batch; `out` as [`batch::rows`] lays it out. The caller has checked that the
@@ -252,19 +262,16 @@ impl Engine {
         let bytes = product.row_bytes as u64 * product.rows as u64 * batch.len() as u64;
         let chunk = self.chunk(product.rows, bytes);
         let work = Work::Batch { product: *product, chunk, vectors: batch.len() };
-        let shared = self.piece(work, memory, &self.nothing.0, batch);
-        self.run(shared, bytes, out);
+        self.run(work, memory, Input::Vectors(Arc::clone(batch)), bytes, out);
     }
 
-    /// Rows in a chunk: a few chunks for each thread, so that one that was held up does not hold up all; whole groups.
+    /// Rows in a chunk: whole groups, so few that threads finish together, so many that taking one costs nothing.
     fn chunk(&self, rows: usize, bytes: u64) -> usize {
-        let parts = if self.shared(bytes) { 4 * self.threads() } else { 1 };
-        rows.div_ceil(parts).next_multiple_of(super::ROW_GROUP).max(super::ROW_GROUP)
-    }
-
-    fn piece(&self, work: Work, memory: &Arc<Memory>, input: &Arc<Activations>, batch: &Arc<Batch>) -> Shared {
-        let (memory, input, batch) = (Arc::clone(memory), Arc::clone(input), Arc::clone(batch));
-        Shared { work, level: self.level, memory, input, batch, next: Arc::clone(&self.next) }
+        if !self.shared(bytes) {
+            return rows.max(1);
+        }
+        let size = (bytes / (32 * self.threads() as u64)).clamp(SMALLEST, LARGEST);
+        ((size * rows as u64 / bytes.max(1)) as usize).next_multiple_of(super::ROW_GROUP).max(super::ROW_GROUP)
     }
 
     /// Computes attention; the query is `input.x`. The caller has checked that the caches lie inside the memory.
@@ -273,31 +280,31 @@ impl Engine {
             return;
         }
         let width = (a.heads.heads * a.heads.head_dim) as u64;
-        let shared = self.piece(Work::Attention(*a), memory, input, &self.nothing.1);
-        self.run(shared, 4 * width * a.rows as u64, out);
+        let input = Input::Vector(Arc::clone(input));
+        self.run(Work::Attention(*a), memory, input, 4 * width * a.rows as u64, out);
     }
 
     fn shared(&self, bytes: u64) -> bool {
         self.pool.helpers() > 0 && bytes >= WORTH_SHARING
     }
 
-    fn run(&mut self, shared: Shared, bytes: u64, out: &mut [f32]) {
-        let work = shared.work;
+    fn run(&mut self, work: Work, memory: &Arc<Memory>, input: Input, bytes: u64, out: &mut [f32]) {
+        let shared = Shared { work, level: self.level, memory: Arc::clone(memory), input };
+        let (length, chunks) = (work.chunk_len(), work.chunks());
         let mut done = false;
-        if self.shared(bytes) && work.chunks() > 1 && self.crowd.allows() {
-            self.next.store(0, Ordering::Relaxed);
-            self.pool.start(&shared, out.len());
-            self.own.work(&shared, out.len());
-            self.own.hand_over(work.chunk_len(), out);
+        if self.shared(bytes) && chunks > 1 && self.crowd.allows() {
+            self.pool.start(&shared, chunks, out.len());
+            self.own.work_into(&shared, self.pool.board(), || self.pool.wake(), out);
             // A chunk at a tenth of the speed of memory, and what waking up may take.
-            let patience = Duration::from_nanos(bytes / work.chunks() as u64 + 200_000);
-            let finish = self.pool.finish(work.chunk_len(), patience, out);
+            let patience = Duration::from_nanos(bytes / chunks as u64 + 200_000);
+            let finish = self.pool.finish(length, patience, out);
             self.crowd.note(finish == Finish::Late);
             done = finish != Finish::Lost;
         }
         if !done {
-            for (chunk, out) in out.chunks_mut(work.chunk_len().max(1)).enumerate() {
-                work.compute(chunk, &shared, &mut self.own, out);
+            let Own { room, buffers } = &mut self.own;
+            for (chunk, out) in out.chunks_mut(length.max(1)).enumerate() {
+                shared.compute(chunk, room, buffers, out);
             }
         }
         // One NaN for all: which of two NaNs an addition hands on depends on the kernel.

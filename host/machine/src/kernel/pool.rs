@@ -1,16 +1,18 @@
 //! Helper threads that wait for work: awake for a moment after each piece, then asleep.
 
 use std::hint;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::engine::{Own, Shared};
+use super::engine::{Own, Shared, hand_over};
 
 /// How often a helper looks for new work before it goes to sleep: some tens of microseconds, longer than the pauses
 /// between the matrices of one token.
-const LOOKS: u32 = 2000;
+const LOOKS: u32 = 6000;
+/// How often the caller looks for results before it asks whether anyone has begun.
+const A_MOMENT: u32 = 100;
 
 /// How the helpers finished a piece of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,10 +25,50 @@ pub(super) enum Finish {
     Lost,
 }
 
-/// The helpers of one engine; they end when it is dropped.
+/// A part of memory that no other thread writes to by accident, because it shares no line of a cache.
 #[derive(Debug, Default)]
+#[repr(align(128))]
+struct Apart<T>(T);
+
+/// Which chunks are still to be taken. Every thread has a run of its own, one after the other in memory as the processor
+/// expects it; when that is done it takes from the others' runs.
+#[derive(Debug)]
+pub(super) struct Board {
+    next: Vec<Apart<AtomicUsize>>,
+}
+
+impl Board {
+    fn new(threads: usize) -> Self {
+        Self { next: (0..threads).map(|_| Apart::default()).collect() }
+    }
+
+    /// First chunk of a thread's run.
+    fn first(&self, thread: usize, chunks: usize) -> usize {
+        thread * chunks / self.next.len()
+    }
+
+    /// Before a piece of work: nothing of it is taken.
+    fn reset(&self, chunks: usize) {
+        for (thread, next) in self.next.iter().enumerate() {
+            next.0.store(self.first(thread, chunks), Ordering::Relaxed);
+        }
+    }
+
+    /// The next chunk for `thread`.
+    pub(super) fn take(&self, thread: usize, chunks: usize) -> Option<usize> {
+        (thread..self.next.len()).chain(0..thread).find_map(|run| {
+            let (next, end) = (&self.next[run].0, self.first(run + 1, chunks));
+            let left = next.load(Ordering::Relaxed) < end;
+            Some(next.fetch_add(1, Ordering::Relaxed)).filter(|chunk| left && *chunk < end)
+        })
+    }
+}
+
+/// The helpers of one engine; they end when it is dropped.
+#[derive(Debug)]
 pub(super) struct Pool {
     helpers: Vec<Helper>,
+    board: Arc<Board>,
 }
 
 #[derive(Debug)]
@@ -35,25 +77,38 @@ struct Helper {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A piece of work: its number, what to do, and how many results there are in all.
+/// A piece of work: its number, what to do, and how many results there are in all. It stays where it is until the caller
+/// takes it away: the counts of its owners are then touched by one thread only.
 #[derive(Debug)]
 struct Task {
     number: u32,
-    shared: Shared,
+    begun: bool,
     total: usize,
+    shared: Shared,
 }
 
 /// Where work is laid for a helper, and where its results are found.
 #[derive(Debug, Default)]
 struct Desk {
+    bell: Apart<Bell>,
+    /// Follows [`Bell::posted`] when a piece is done.
+    done: Apart<AtomicU32>,
+    /// The helper holds it while it works.
+    slot: Apart<Mutex<Slot>>,
+}
+
+#[derive(Debug, Default)]
+struct Bell {
     /// Counts the pieces of work laid here.
     posted: AtomicU32,
-    /// Follows `posted` when a piece is done.
-    done: AtomicU32,
     asleep: AtomicBool,
     quit: AtomicBool,
-    task: Mutex<Option<Task>>,
-    own: Mutex<Own>,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    task: Option<Task>,
+    results: Vec<f32>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -64,13 +119,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Pool {
     /// Starts `helpers` threads; fewer where the system refuses.
     pub(super) fn new(helpers: usize) -> Self {
-        let start = |_| {
+        let board = Arc::new(Board::new(helpers + 1));
+        let start = |index| {
             let desk = Arc::<Desk>::default();
-            let theirs = Arc::clone(&desk);
-            let thread = thread::Builder::new().name("ssnail-rows".into()).spawn(move || theirs.serve()).ok()?;
+            let (theirs, board) = (Arc::clone(&desk), Arc::clone(&board));
+            let thread = thread::Builder::new().name("ssnail-rows".into());
+            let thread = thread.spawn(move || theirs.serve(&board, index + 1)).ok()?;
             Some(Helper { desk, thread: Some(thread) })
         };
-        Self { helpers: (0..helpers).map_while(start).collect() }
+        Self { helpers: (0..helpers).map_while(start).collect(), board }
     }
 
     /// Threads waiting for work.
@@ -78,13 +135,28 @@ impl Pool {
         self.helpers.len()
     }
 
-    /// Lays a piece of work before every helper.
-    pub(super) fn start(&self, shared: &Shared, total: usize) {
+    /// The chunks of the piece in work.
+    pub(super) fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Lays a piece of work before every helper. [`Pool::wake`] must follow.
+    pub(super) fn start(&self, shared: &Shared, chunks: usize, total: usize) {
+        self.board.reset(chunks);
         for helper in &self.helpers {
-            let number = helper.desk.posted.load(Ordering::Relaxed).wrapping_add(1);
-            *lock(&helper.desk.task) = Some(Task { number, shared: shared.clone(), total });
-            helper.desk.posted.store(number, Ordering::SeqCst);
-            if helper.desk.asleep.load(Ordering::SeqCst)
+            let bell = &helper.desk.bell.0;
+            let number = bell.posted.load(Ordering::Relaxed).wrapping_add(1);
+            lock(&helper.desk.slot.0).task = Some(Task { number, begun: false, total, shared: shared.clone() });
+            bell.posted.store(number, Ordering::Release);
+        }
+    }
+
+    /// Wakes the helpers that sleep. Apart from [`Pool::start`], so that the caller need not wait until the others can
+    /// see what it has laid before them.
+    pub(super) fn wake(&self) {
+        fence(Ordering::SeqCst);
+        for helper in &self.helpers {
+            if helper.desk.bell.0.asleep.load(Ordering::SeqCst)
                 && let Some(thread) = &helper.thread
             {
                 thread.thread().unpark();
@@ -92,42 +164,65 @@ impl Pool {
         }
     }
 
-    /// Waits for every helper and collects what they computed.
+    /// Waits for every helper and collects what they computed. No helper has a task afterwards.
     pub(super) fn finish(&self, length: usize, patience: Duration, out: &mut [f32]) -> Finish {
         let mut finish = Finish::InTime;
         for helper in &self.helpers {
-            let desk = &helper.desk;
-            // A piece that nobody has begun needs no waiting: its chunks are taken.
-            if lock(&desk.task).take().is_some() {
-                continue;
-            }
-            let posted = desk.posted.load(Ordering::Relaxed);
-            let mut looks = 0;
-            let mut since = None;
-            while desk.done.load(Ordering::Acquire) != posted {
-                looks += 1;
-                if looks < LOOKS {
-                    hint::spin_loop();
-                } else if helper.thread.as_ref().is_none_or(JoinHandle::is_finished) {
-                    return Finish::Lost;
-                } else {
-                    if since.get_or_insert_with(Instant::now).elapsed() > patience {
-                        finish = Finish::Late;
+            match helper.wait(patience) {
+                Some(Finish::Lost) => finish = Finish::Lost,
+                Some(waited) => {
+                    if waited == Finish::Late && finish == Finish::InTime {
+                        finish = waited;
                     }
-                    thread::yield_now();
+                    hand_over(&lock(&helper.desk.slot.0).results, length, out);
                 }
+                None => {}
             }
-            lock(&desk.own).hand_over(length, out);
+            lock(&helper.desk.slot.0).task = None;
         }
         finish
+    }
+}
+
+impl Helper {
+    /// Waits until the task is done; `None` if it had not been begun, and is taken back.
+    fn wait(&self, patience: Duration) -> Option<Finish> {
+        let desk = &self.desk;
+        let posted = desk.bell.0.posted.load(Ordering::Relaxed);
+        let (mut looks, mut since, mut finish) = (0, None, Finish::InTime);
+        while desk.done.0.load(Ordering::Acquire) != posted {
+            looks += 1;
+            // A piece that nobody has begun needs no waiting: its chunks are taken.
+            if looks == A_MOMENT && desk.slot.0.try_lock().is_ok_and(|mut slot| slot.withdraw()) {
+                return None;
+            }
+            if looks < LOOKS {
+                hint::spin_loop();
+            } else if self.thread.as_ref().is_none_or(JoinHandle::is_finished) {
+                return Some(Finish::Lost);
+            } else {
+                if since.get_or_insert_with(Instant::now).elapsed() > patience {
+                    finish = Finish::Late;
+                }
+                thread::yield_now();
+            }
+        }
+        Some(finish)
+    }
+}
+
+impl Slot {
+    /// Takes back a task that has not been begun; whether there was one.
+    fn withdraw(&mut self) -> bool {
+        self.task.take_if(|task| !task.begun).is_some()
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
         for helper in &mut self.helpers {
-            helper.desk.quit.store(true, Ordering::SeqCst);
-            helper.desk.posted.fetch_add(1, Ordering::SeqCst);
+            helper.desk.bell.0.quit.store(true, Ordering::SeqCst);
+            helper.desk.bell.0.posted.fetch_add(1, Ordering::SeqCst);
             if let Some(thread) = helper.thread.take() {
                 thread.thread().unpark();
                 // It can only have panicked, which has been reported already.
@@ -138,37 +233,42 @@ impl Drop for Pool {
 }
 
 impl Desk {
-    fn serve(&self) {
+    /// What a helper does, as thread number `thread`.
+    fn serve(&self, board: &Board, thread: usize) {
+        let mut own = Own::default();
         let mut seen = 0;
         loop {
             seen = self.wait(seen);
-            if self.quit.load(Ordering::SeqCst) {
+            if self.bell.0.quit.load(Ordering::SeqCst) {
                 return;
             }
-            let task = lock(&self.task).take();
-            if let Some(Task { number, shared, total }) = task {
-                lock(&self.own).work(&shared, total);
-                // The memory must be the machine's alone again before the piece counts as done.
-                drop(shared);
-                self.done.store(number, Ordering::Release);
+            let mut slot = lock(&self.slot.0);
+            let Slot { task, results } = &mut *slot;
+            if let Some(task) = task.as_mut().filter(|task| !task.begun) {
+                task.begun = true;
+                own.work(&task.shared, board, thread, task.total, results);
+                let number = task.number;
+                drop(slot);
+                self.done.0.store(number, Ordering::Release);
             }
         }
     }
 
     /// Waits until `posted` differs from `seen`; gives the new value.
     fn wait(&self, seen: u32) -> u32 {
+        let bell = &self.bell.0;
         for _ in 0..LOOKS {
-            let posted = self.posted.load(Ordering::SeqCst);
+            let posted = bell.posted.load(Ordering::SeqCst);
             if posted != seen {
                 return posted;
             }
             hint::spin_loop();
         }
-        self.asleep.store(true, Ordering::SeqCst);
+        bell.asleep.store(true, Ordering::SeqCst);
         loop {
-            let posted = self.posted.load(Ordering::SeqCst);
+            let posted = bell.posted.load(Ordering::SeqCst);
             if posted != seen {
-                self.asleep.store(false, Ordering::SeqCst);
+                bell.asleep.store(false, Ordering::SeqCst);
                 return posted;
             }
             thread::park();

@@ -5,8 +5,9 @@ use super::half::{f16_to_f32, f32_to_f16};
 /// Elements in a quantised block.
 pub const BLOCK: usize = 32;
 
-/// The input of a GEMV in the forms that its weights call for.
+/// The input of a GEMV in the forms that its weights call for. Aligned for the same reason as the memory.
 #[derive(Clone, Debug, Default)]
+#[repr(align(128))]
 pub struct Activations {
     /// The vector as read.
     pub x: Vec<f32>,

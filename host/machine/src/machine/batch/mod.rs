@@ -18,7 +18,7 @@ use crate::kernel::Format;
 use crate::kernel::batch::{Batch, GROUP, MOST, place};
 use crate::kernel::engine::Product;
 use crate::memory::Memory;
-use plan::{Kind, Plan};
+use plan::{Control, Kind, Plan};
 
 /// Instructions around the body in a turn of the loop: the head, ADDI and BLT, and ADDI, STR and the jump back.
 const AROUND: u64 = 6;
@@ -31,6 +31,8 @@ pub(super) struct Lookout {
     /// Head of a loop that may be fit.
     head: Option<u32>,
     plan: Option<Plan>,
+    /// The registers of the last plan: whether it is worth to make another.
+    control: Option<Control>,
     batch: Arc<Batch>,
     registers: Vec<Registers>,
     /// Positions that were run side by side so far.
@@ -42,6 +44,7 @@ impl Lookout {
     pub(super) fn start(&mut self, memory: &Memory, pc: u32) {
         self.head = plan::find_head(memory, pc);
         self.plan = None;
+        self.control = None;
     }
 
     /// The host may have changed memory.
@@ -53,6 +56,12 @@ impl Lookout {
     pub(super) fn waits_at(&self, pc: u32) -> bool {
         self.head == Some(pc)
     }
+}
+
+/// Positions that may be run side by side: the last one of the prompt, or of the context, is left to plain execution.
+fn left(control: &Control, r: &[u32; 16]) -> usize {
+    let of = |register: u8| r[usize::from(register)];
+    of(control.prompt).min(of(control.context)).saturating_sub(1).saturating_sub(of(control.pos)) as usize
 }
 
 impl Machine {
@@ -76,6 +85,9 @@ impl Machine {
 
     fn try_batch(&mut self, lookout: &mut Lookout, limit: u64) -> Result<u64, Fault> {
         let r = self.registers.r;
+        if lookout.plan.is_none() && lookout.control.is_some_and(|control| left(&control, &r) < 2) {
+            return Ok(0);
+        }
         if lookout.plan.as_ref().is_none_or(|p| p.context != r[usize::from(p.control.context)]) {
             lookout.plan = lookout.head.and_then(|head| Plan::recognise(&self.memory, head, &r));
         }
@@ -83,10 +95,9 @@ impl Machine {
             lookout.head = None;
             return Ok(0);
         };
-        let of = |register: u8| r[usize::from(register)];
-        let (pos, context, prompt) = (of(plan.control.pos), of(plan.control.context), of(plan.control.prompt));
-        // The last position of the prompt, or of the context, is left to plain execution.
-        let left = prompt.min(context).saturating_sub(1).saturating_sub(pos) as usize;
+        lookout.control = Some(plan.control);
+        let pos = r[usize::from(plan.control.pos)];
+        let left = left(&plan.control, &r);
         let turn = plan.body.len() as u64 + AROUND;
         let affordable = limit.saturating_sub(turn + EPILOGUE) / turn;
         let count = left.min(MOST).min(usize::try_from(affordable).unwrap_or(MOST));
