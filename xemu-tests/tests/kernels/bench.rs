@@ -4,7 +4,7 @@ use rv45::asm::assemble;
 use ssnail_m65::{Machine, Model, Stop};
 
 /// The sources in the order in which they are assembled; map.s is the first.
-pub const SOURCES: [&str; 4] = ["map", "entry", "float", "quantised"];
+pub const SOURCES: [&str; 5] = ["map", "entry", "float", "quantised", "halves"];
 const BLOCK: u16 = 0xE000;
 const STUB: u16 = 0x2001;
 const A0: usize = 0x1E20;
@@ -14,6 +14,7 @@ const PARAMETERS: u32 = 0x4_F000;
 pub struct Bench {
     pub machine: Machine,
     pub code: usize,
+    pub labels: std::collections::BTreeMap<u16, String>,
 }
 
 impl Bench {
@@ -58,7 +59,7 @@ impl Bench {
         let ram = machine.board.chip_ram_mut();
         ram[usize::from(STUB)..][..stub.bytes.len()].copy_from_slice(&stub.bytes);
         ram[usize::from(BLOCK)..][..block.bytes.len()].copy_from_slice(&block.bytes);
-        let mut bench = Self { machine, code: block.bytes.len() };
+        let mut bench = Self { machine, code: block.bytes.len(), labels: block.symbols.into_iter().map(|(n, a)| (a, n)).collect() };
         assert_eq!(bench.call(0, &[]).0, 0);
         bench
     }
@@ -93,5 +94,34 @@ impl Bench {
         (0..count as u32)
             .map(|i| f32::from_le_bytes([0, 1, 2, 3].map(|b| self.machine.read_flat(address + 4 * i + b))))
             .collect()
+    }
+}
+
+/// Where the cycles of the next calls go, by label; printed when dropped.
+pub fn profile(bench: &mut Bench) -> std::rc::Rc<std::cell::RefCell<std::collections::BTreeMap<u16, (u64, u64)>>> {
+    let counts = std::rc::Rc::new(std::cell::RefCell::new(std::collections::BTreeMap::<u16, (u64, u64)>::new()));
+    let (mine, mut last) = (counts.clone(), (0u16, 0u64));
+    bench.machine.set_trace(move |cpu, board| {
+        let mut map = mine.borrow_mut();
+        let entry = map.entry(last.0).or_default();
+        entry.0 += board.cycles - last.1;
+        entry.1 += 1;
+        last = (cpu.pc, board.cycles);
+    });
+    counts
+}
+
+pub fn show(bench: &Bench, counts: &std::collections::BTreeMap<u16, (u64, u64)>) {
+    let mut sums = std::collections::BTreeMap::<String, (u64, u64)>::new();
+    for (pc, (cycles, n)) in counts {
+        let name = bench.labels.range(..=pc).next_back().map_or("?".into(), |(a, n)| if *pc >= 0xF700 { "generated".into() } else { let _ = a; n.clone() });
+        let e = sums.entry(name).or_default();
+        e.0 += cycles;
+        e.1 += n;
+    }
+    let mut list: Vec<_> = sums.into_iter().collect();
+    list.sort_by_key(|(_, c)| std::cmp::Reverse(c.0));
+    for (name, (cycles, n)) in list.iter().take(40) {
+        println!("{cycles:9} {n:8} {name}");
     }
 }

@@ -59,8 +59,10 @@ fn quantised(number: u8, rows: u32, blocks: u32, seed: u64, strange: bool, at: u
     bench.poke(at, &weights);
     bench.poke(X, &q.iter().map(|v| *v as u8).collect::<Vec<_>>());
     bench.poke_floats(SCALES, &scale);
+    let counts = std::env::var("KPROF").is_ok().then(|| bench::profile(&mut bench));
     let (result, cycles) = bench.call(1, &[at, stride, X, SCALES, OUT, rows, blocks, kind]);
     assert_eq!(result, 0);
+    if let Some(c) = counts { bench::show(&bench, &c.borrow()); std::process::exit(0) }
     let got = bench.floats(OUT, rows as usize);
     for (row, (got, want)) in got.iter().zip(&want).enumerate() {
         assert_eq!(got.to_bits(), want.to_bits(), "row {row} of {rows}, {blocks} blocks, seed {seed}: {got:e} {want:e}");
@@ -84,4 +86,77 @@ fn quantised_rows() {
         }
     }
     let _ = f32_to_f16(0.0);
+}
+
+/// A float around 1, of either sign; `spread` exponents around it.
+fn float(rng: &mut Rng, spread: u32) -> f32 {
+    let e = 127 + rng.next_u32() % (2 * spread + 1) - spread;
+    f32::from_bits((rng.next_u32() & 0x807F_FFFF) | e << 23)
+}
+
+fn exact(rows: u32, columns: u32, seed: u32, spread: u32, at: u32) -> (u32, u64) {
+    let mut rng = Rng::new(seed);
+    let mut bench = Bench::new();
+    let stride = 2 * columns;
+    let weights: Vec<u8> = (0..rows * columns)
+        .flat_map(|_| match rng.next_u32() % 20 {
+            0 => 0u16.to_le_bytes(),
+            1 => ((rng.next_u32() & 0x83FF) as u16).to_le_bytes(),
+            2 => ((rng.next_u32() & 0x80FF) as u16).to_le_bytes(),
+            _ => f32_to_f16(float(&mut rng, spread.min(13))).to_le_bytes(),
+        })
+        .collect();
+    let mut x: Vec<f32> = (0..columns).map(|_| float(&mut rng, spread)).collect();
+    for v in &mut x {
+        if rng.next_u32() % 12 == 0 {
+            *v = 0.0;
+        }
+    }
+    if seed % 3 == 1 {
+        // Sums that cancel, so that few bits remain.
+        for i in (1..x.len()).step_by(2) {
+            x[i] = -x[i - 1];
+        }
+    }
+    let mut weights = weights;
+    if seed % 3 == 1 {
+        for pair in weights.chunks_exact_mut(4) {
+            pair.copy_within(0..2, 2);
+            if rng.next_u32() % 50 == 0 {
+                pair[2] ^= 1;
+            }
+        }
+    }
+    let memory = SliceMemory::new(at, weights.clone());
+    let mut want = vec![0.0; rows as usize];
+    let operand = Operand { x: &x, q: &[], scale: &[] };
+    Kernels::rows(&mut Portable, &memory, Rows { format: format::F16, at, stride }, operand, &mut want).unwrap();
+    bench.poke(at, &weights);
+    bench.poke_floats(X, &x);
+    let counts = std::env::var("KPROF").is_ok().then(|| bench::profile(&mut bench));
+    let (result, cycles) = bench.call(2, &[at, stride, X, 0, OUT, rows, columns]);
+    if let Some(c) = counts { bench::show(&bench, &c.borrow()); std::process::exit(0) }
+    if result == 0 {
+        let got = bench.floats(OUT, rows as usize);
+        for (row, (got, want)) in got.iter().zip(&want).enumerate() {
+            assert_eq!(got.to_bits(), want.to_bits(), "row {row} of {rows}, {columns} columns, seed {seed}: {got:e} {want:e}");
+        }
+    }
+    (result, cycles)
+}
+
+#[test]
+fn exact_rows() {
+    let (result, cycles) = exact(32, 172, 3, 8, ATTIC + 0x12345);
+    assert_eq!(result, 0);
+    println!("32 rows of 172 in {cycles} cycles, {} a product", cycles / (32 * 172));
+    for seed in 0..24 {
+        let columns = [172, 1, 7, 256, 255, 300, 513, 64][seed as usize % 8];
+        assert_eq!(exact(5, columns, seed, 3 + seed, ATTIC + 0x12345).0, 0);
+    }
+    for seed in 0..3 {
+        assert_eq!(exact(5, 171, seed, 9, ATTIC + 0x10_0000 - 700 + seed).0, 0);
+    }
+    // Too far apart for the accumulators: left to the portable body.
+    assert_eq!(exact(2, 200, 1, 60, ATTIC).0, 1);
 }

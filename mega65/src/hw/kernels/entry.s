@@ -17,7 +17,6 @@
         STA UM
         STA UM+4
         STA $D704
-        STY $D702
         LDQ A0+4
         STQ SRC
         LDA #40
@@ -42,7 +41,7 @@
         STQ A0
         RTS
 kernels:
-        .word tables, quantised
+        .word tables, quantised, halves
 
 ; Where the next copy goes: address in the block in X, A.
 target: STA list+12
@@ -76,10 +75,8 @@ again:  LDQ SRC             ; LEN and the target as before
         ASLQ Q
         STZ list+2
         LDA #>list
-        STA $D701
-        LDA #<list
-        STA $D705
-        RTS
+        LDY #<list
+        JMP start
 .edge:  TXA                 ; A is lost, and not needed any more
         CMP #$F8
         BCC .go
@@ -164,6 +161,17 @@ again:  LDQ SRC             ; LEN and the target as before
         LDA ST
         STA list+8
         RTS
+; Starts the list at A, Y in the block.
+start:  SEC
+        SBC #>BLOCK
+        CLC
+        ADC HOME+1
+        STA $D701
+        LDA HOME+2
+        ADC #0
+        STA $D702
+        STY $D705
+        RTS
 list:   .byte $0B, $80, 0, $81, 0, 0
         .byte 0
         .word 0
@@ -217,6 +225,11 @@ tables: LDX #0
         STA SHIFT,X
         TZA
         STA NORM,X
+        TXA
+        AND #$80
+        ORA EXPT,X
+        DEC A
+        STA POWER,X
         INX
         BNE .next
         RTS

@@ -26,9 +26,9 @@ OP = $1C                    ; pointer to the operand's pieces
 N = $1E
 YI = $1F
 P = $20                     ; the caller's parameters, 40 bytes
-D = $48                     ; distance of exponents
-Y0 = $49
+D = $48                     ; distance of exponents; 2 bytes
 YSTEP = $4A
+Y0 = $4B
 I0 = $4C                    ; integer sum of a block, 3 bytes
 I1 = $4D
 I2 = $4E
@@ -68,8 +68,11 @@ SE = $E3
 SS = $E4
 ROUNDS = $E5
 CHUNK = $E6
+ROWS = $E8                  ; 2 bytes
+MAXE = $EA
 
 ; Pages.
+POWER = $F200               ; its exponent less one, sign in bit 7: for exact products
 MANT = $F300                ; upper byte of an F16: its mantissa's upper bits; 0 when not normal
 EXPT = $F400                ; its exponent
 NORM = $F500                ; power of two that brings a byte's leading one to bit 7
