@@ -4,7 +4,8 @@ use rv45::asm::assemble;
 use ssnail_m65::{Machine, Model, Stop};
 
 /// The sources in the order in which they are assembled; map.s is the first.
-pub const SOURCES: [&str; 5] = ["map", "entry", "float", "quantised", "halves"];
+pub const SOURCES: [&str; 8] =
+    ["map", "entry", "float", "quantised", "halves", "attention", "vector", "reduce"];
 const BLOCK: u16 = 0xE000;
 const STUB: u16 = 0x2001;
 const A0: usize = 0x1E20;
@@ -59,7 +60,8 @@ impl Bench {
         let ram = machine.board.chip_ram_mut();
         ram[usize::from(STUB)..][..stub.bytes.len()].copy_from_slice(&stub.bytes);
         ram[usize::from(BLOCK)..][..block.bytes.len()].copy_from_slice(&block.bytes);
-        let mut bench = Self { machine, code: block.bytes.len(), labels: block.symbols.into_iter().map(|(n, a)| (a, n)).collect() };
+        let mut bench = Self { machine, code: block.bytes.len(), labels: block.symbols.iter().map(|(n, a)| (*a, n.clone())).collect() };
+        assert!(block.bytes.len() <= 0xF600 - 0xE000, "{} bytes", block.bytes.len());
         assert_eq!(bench.call(0, &[]).0, 0);
         bench
     }

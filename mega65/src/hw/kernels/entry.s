@@ -1,5 +1,5 @@
 ; The entry. A0: address of the block in chip RAM, a multiple of 256 below 1 MB, plus the kernel's
-; number; A1: address of 40 bytes of parameters. Returns A0: 0 done, 1 not done.
+; number; A1: address of 40 bytes of parameters. Returns A0: 0 done, 1 not done; A1: see each kernel.
 
         LDA #PAGE
         TAB
@@ -17,7 +17,7 @@
         STA UM
         STA UM+4
         STA $D704
-        LDQ A0+4
+        LDQ A1
         STQ SRC
         LDA #40
         STA LEN
@@ -29,6 +29,8 @@
         JSR fetch
         LDX N
         JSR (kernels,X)
+        LDQ RES
+        STQ A1
         LDX BAD
         BEQ .done
         LDX #1
@@ -41,10 +43,13 @@
         STQ A0
         RTS
 kernels:
-        .word tables, quantised, halves
+        .word tables, quantised, halves, scores, mix, exp, times, scale, silu, plus
+        .word rotate, squares, sum, peak, largest, round
 
 ; Where the next copy goes: address in the block in X, A.
-target: STA list+12
+target: STA NEAR
+        STX NEAR+1
+        STA list+12
         TXA
         SEC
         SBC #>BLOCK
@@ -56,12 +61,12 @@ target: STA list+12
         STA list+14
         RTS
 
-; Copies LEN bytes from SRC to the target; a source across a megabyte in two pieces.
+; Copies LEN bytes from SRC to the target; bytewise near the end of a megabyte, where a job would wrap.
 fetch:  LDA LEN
         STA list+7
         LDA LEN+1
         STA list+8
-again:  LDQ SRC             ; LEN and the target as before
+        LDQ SRC
         STA list+9
         STX list+10
         TYA
@@ -77,89 +82,28 @@ again:  LDQ SRC             ; LEN and the target as before
         LDA #>list
         LDY #<list
         JMP start
-.edge:  TXA                 ; A is lost, and not needed any more
-        CMP #$F8
+.edge:  CPX #$F8
         BCC .go
         LDQ SRC
-        STQ TM
-        LDA SRC             ; bytes up to the megabyte's end, fewer than $800
-        NEG A
-        STA D
-        LDA SRC+1
-        EOR #$FF
-        LDX D
-        BNE .high
-        INC A
-.high:  STA ST
-        LDA D
+        STQ KEEP
+        LDQ NEAR
+        STA OP
+        STX OP+1
+        LDY #0
+        LDZ #0
+.byte:  LDA [KEEP],Z
+        STA (OP),Y
+        INQ KEEP
+        INY
+        BNE .same
+        INC OP+1
+.same:  CPY list+7
+        BNE .byte
+        LDA OP+1
         SEC
-        SBC list+7
-        LDA ST
-        SBC list+8
-        BCC .split
-.whole: LDQ SRC
-        BRA .go
-.split: LDA list+12         ; the second piece first, then the first one
-        PHA
-        LDA list+13
-        PHA
-        LDA list+7
-        PHA
-        LDA list+8
-        PHA
-        LDA list+12
-        CLC
-        ADC D
-        STA list+12
-        LDA list+13
-        ADC ST
-        STA list+13
-        LDA list+7
-        SEC
-        SBC D
-        STA list+7
-        LDA list+8
-        SBC ST
-        STA list+8
-        LDA #0
-        STA SRC
-        STA SRC+1
-        STA list+9
-        STA list+10
-        STA list+11
-        LDA SRC+2
-        AND #$F0
-        CLC
-        ADC #$10
-        STA SRC+2
-        BCC .go2
-        INC SRC+3
-.go2:   LDQ SRC
-        JSR .go
-        LDA D
-        STA list+7
-        LDA ST
-        STA list+8
-        PLA
-        STA ST
-        PLA
-        STA D
-        PLA
-        STA list+13
-        PLA
-        STA list+12
-        LDQ TM
-        STQ SRC
-        STA list+9
-        STX list+10
-        LDA #15
-        STA list+11
-        LDQ SRC
-        JSR .go
-        LDA D
-        STA list+7
-        LDA ST
-        STA list+8
+        SBC NEAR+1
+        CMP list+8
+        BNE .byte
         RTS
 ; Starts the list at A, Y in the block.
 start:  SEC
@@ -189,24 +133,26 @@ tables: LDX #0
         LSR A
         LSR A
         AND #31
-        BEQ .small
-        STA EXPT,X
-        LDY #0
-        CMP #31
-        BEQ .put
-        TXA
-        AND #3
-        ORA #4
         TAY
-.put:   TYA
-        STA MANT,X
-        BRA .norm
-.small: LDA #1
-        STA EXPT,X
         TXA
         AND #3
-        STA MANT,X
-.norm:  TXA
+        CPY #0
+        BNE .normal
+        INY                 ; what is not normal has the exponent 1
+        BRA .put
+.normal:
+        ORA #4
+        CPY #31
+        BNE .put
+        LDA #0
+.put:   STA MANT,X
+        DEY
+        STY D
+        TXA
+        AND #$80
+        ORA D
+        STA POWER,X
+        TXA
         LDY #0
         LDZ #1
         CMP #0
@@ -222,14 +168,14 @@ tables: LDX #0
         PLA
         BRA .shift
 .store: TYA
-        STA SHIFT,X
+        ASL A
+        ASL A
+        ASL A
+        ASL A
+        ORA MANT,X
+        STA MANT,X
         TZA
         STA NORM,X
-        TXA
-        AND #$80
-        ORA EXPT,X
-        DEC A
-        STA POWER,X
         INX
         BNE .next
         RTS

@@ -5,14 +5,15 @@
 ; three bits, which selects one of eight accumulators of 16 bytes, and an upper one, which selects the
 ; byte: so nothing is shifted before the end of the row. Negative products have accumulators of their own.
 
+PART = 172                  ; columns at a time
 XM0 = BUFFER                ; significands of the vector
-XM1 = BUFFER + $100
-XM2 = BUFFER + $200
-XE_ = BUFFER + $300         ; powers of two, sign in bit 7
-WL = BUFFER + $400          ; a row
-WH = BUFFER + $500
-SUMS = BUFFER + $600
-PLACE = BUFFER + $700       ; power and sign of a product: its place in the accumulators
+XM1 = XM0 + PART
+XM2 = XM1 + PART
+XE_ = XM2 + PART            ; powers of two, sign in bit 7
+WL = XE_ + PART             ; a row
+WH = WL + PART
+PLACE = $FD08               ; power and sign of a product: its place in the accumulators
+SUMS = $FE00                ; the accumulators
 SPAN = 58                   ; the largest difference of exponents in the vector
 NB_ = $FFBC
 
@@ -72,10 +73,10 @@ halves: LDA P+24
         LDA P+21
         STA ROWS+1
         LDA P+24
-        CMP #1
+        CMP #PART + 1
         LDA P+25
-        SBC #1
-        BCS .wide           ; more than 256 columns
+        SBC #0
+        BCS .wide
         LDA P+24
         STA N
         LDQ P+8
@@ -108,9 +109,11 @@ halves: LDA P+24
         STA COUNT
         LDA P+25
         STA COUNT+1
-.part:  LDA #0
+.part:  LDA #PART
         LDX COUNT+1
         BNE .full
+        CMP COUNT
+        BCC .full
         LDA COUNT
         BEQ .sum
 .full:  STA N
@@ -118,14 +121,26 @@ halves: LDA P+24
         JSR split
         JSR products
         LDA N
-        BNE .sum
-        LDA SRC+1
+        ASL A
+        STA D
+        LDA #0
+        ROL A
+        STA D+1
         CLC
-        ADC #2
+        LDA SRC
+        ADC D
+        STA SRC
+        LDA SRC+1
+        ADC D+1
         STA SRC+1
         BCC .less
         INW SRC+2
-.less:  DEC COUNT+1
+.less:  LDA COUNT
+        SEC
+        SBC N
+        STA COUNT
+        BCS .part
+        DEC COUNT+1
         BRA .part
 .sum:   JSR result
         LDA BAD
@@ -182,7 +197,7 @@ greatest:
 .bad:   PLA
         JMP bad
 
-; Pieces of N elements (0: 256) at PA.
+; Pieces of N elements at PA.
 prepare:
         LDY #0
 .next:  STY YI
@@ -248,35 +263,26 @@ wipe:   .byte $0B, $80, 0, $81, 0, 0
         .byte 0, 0, 0
         .byte 0, 0, 0
 
-; N elements (0: 256) at SRC to WL and WH.
+; N elements at SRC to WL and WH.
 split:  LDA N
         STA lower+11
         STA upper+11
-        LDX #0
-        TAY
-        BNE .some
-        INX
-.some:  STX lower+12
-        STX upper+12
         LDA #<WL
         LDX #>WL
         JSR target
-        LDA list+12
+        LDQ list+12
         STA lower+16
+        STX lower+17
+        STY lower+18
+        LDA #<WH
+        LDX #>WH
+        JSR target
+        LDQ list+12
         STA upper+16
-        LDA list+13
-        STA lower+17
-        INC A               ; WH is the next page
-        STA upper+17
-        LDA list+14
-        STA lower+18
-        LDY list+13
-        CPY #$FF
-        BNE .bank
-        INC A
-.bank:  STA upper+18
+        STX upper+17
+        STY upper+18
         LDQ SRC
-        CPX #$FD            ; an end of a megabyte may be near
+        CPX #$FE            ; an end of a megabyte may be near
         BCC .go
         TYA
         AND #15
@@ -331,7 +337,7 @@ upper:  .byte $0B, $80, 0, $81, 0, $82, 0, $83, 2, 0
         .byte 0, 0, 0
         .byte 0, 0, 0
 
-; Adds the products of N columns (0: 256).
+; Adds the products of N columns.
 products:
         LDA #0
         STA $D773
@@ -348,6 +354,7 @@ products:
         STA $D774
         LDX WH,Y
         LDA MANT,X
+        AND #7
         BEQ .small
 .mant:  STA $D775
         LDA POWER,X

@@ -70,13 +70,16 @@ ROUNDS = $E5
 CHUNK = $E6
 ROWS = $E8                  ; 2 bytes
 MAXE = $EA
+KEEP = $F0                  ; 6 bytes
+NEAR = $F6                  ; 2 bytes
+RES = $EC                   ; second result, 4 bytes
 
-; Pages.
-POWER = $F200               ; its exponent less one, sign in bit 7: for exact products
-MANT = $F300                ; upper byte of an F16: its mantissa's upper bits; 0 when not normal
-EXPT = $F400                ; its exponent
-NORM = $F500                ; power of two that brings a byte's leading one to bit 7
-SHIFT = $F600               ; that power's exponent
-BUFFER = $F700              ; 8 pages, used by each kernel in its own way
+; Tables and buffers; code ends below them.
+POWER = $F600               ; upper byte of an F16: its exponent less one, sign in bit 7
+MANT = $F700                ; its mantissa's upper bits, 0 when not finite, below 4 when not normal; in bits 4
+                            ; to 7 the zeros before a byte's leading one
+NORM = $F800                ; power of two that brings a byte's leading one to bit 7
+BUFFER = $F900              ; up to $FEFF, used by each kernel in its own way
 
 A0 = $1E20                  ; the caller's registers
+A1 = $1E24

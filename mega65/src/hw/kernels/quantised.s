@@ -9,7 +9,7 @@
 ; 24 bits apart has the sum of two products in its bits 24 up.
 
 QB = BUFFER                 ; elements
-CODE = BUFFER + $80
+CODE = BUFFER + $40
 MXL_ = $FFC6
 MXH_ = $FFC8
 EX_ = $FFCA
@@ -106,7 +106,7 @@ scales: LDQ P+12
         BCC .bad
         CMP #143
         BCS .bad
-        ADC #10             ; carry is clear
+        ADC #11             ; carry is clear; POWER is one less than the exponent
         STA EX,X
         LDA AM+3
         LSR A
@@ -524,10 +524,12 @@ block:  LDA 0,X
         STA TS
         TAX
         LDA MANT,X
+        AND #7
         CMP #4
         BCC .special
         STA $D775
-        LDA EXPT,X
+        LDA POWER,X
+        AND #$7F
 .scaled:
         CLC
         ADC EX_,Y
@@ -593,9 +595,14 @@ block:  LDA 0,X
         LDA #0
         STA $D775
         STA $D776
-        TYA
+        LDA MANT,X
+        LSR A
+        LSR A
+        LSR A
+        LSR A
+        STY D
         CLC
-        ADC SHIFT,X
+        ADC D
         EOR #$FF
         SEC
         ADC TE
@@ -638,14 +645,15 @@ block:  LDA 0,X
         JMP add_zero
 .special:
         STA TM+1
-        LDA EXPT,X
-        CMP #31
+        TXA
+        AND #$7C
+        CMP #$7C
         BEQ .bad
         LDA $D774
         STA TM
         ORA TM+1
         BEQ .zero
-        LDX #1
+        LDX #0
 .norm:  LDA TM+1
         AND #4
         BNE .normal

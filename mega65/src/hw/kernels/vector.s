@@ -1,0 +1,350 @@
+; Element-wise kernels. P: vector (F32), other vector, c0 and c1 of a function table, number of elements
+; (16 bits), factor (F32). They stop at an element that is beyond them; A1: elements left, that one first.
+
+each:   STX AP
+        STY AP+1
+        JSR factor          ; also kept for those that use the second factor otherwise
+        LDQ P
+        STQ PA
+        STQ PC
+        LDQ P+4
+        STQ PB
+        JSR clear_math
+        LDA #0
+        STA EMPTY
+        LDQ UM
+        STQ SM
+        LDA UE
+        STA SE
+        LDA US
+        STA SS
+.next:  JSR load_a
+        LDA AE
+        JSR sane
+        LDA BAD
+        BNE left
+        JSR ($FFCC)         ; AP
+        LDA BAD
+        BNE left
+        JSR store_a
+        DEW P+16
+        BNE .next
+left:   LDA P+16
+        STA RES
+        LDA P+17
+        STA RES+1
+        LDA #0
+        STA RES+2
+        STA RES+3
+        RTS
+
+; Gives up unless the exponent A allows a sum.
+sane:   CMP #0
+        BEQ .done
+        CMP #26
+        BCC .bad
+        CMP #240
+        BCC .done
+.bad:   JMP bad
+.done:  RTS
+
+; Kernel 6: times the factor.
+times:  LDX #<mul_to_a
+        LDY #>mul_to_a
+        BRA each
+
+; Kernel 7: times the factor, times the other.
+scale:  LDX #<.body
+        LDY #>.body
+        BRA each
+.body:  LDQ SM
+        STQ UM
+        LDA SE
+        STA UE
+        LDA SS
+        STA US
+        JSR mul_to_a
+        JSR load_u
+        JMP mul_to_a
+
+; Kernel 9: plus the other.
+plus:   LDX #<.body
+        LDY #>.body
+        BRA each
+.body:  JSR load_u
+        JMP plus_u
+
+plus_u: LDA UE
+        STA TE
+        JSR sane
+        LDA US
+        STA TS
+        LDQ UM
+        JMP add_any
+
+; Kernel 8: SiLU, times the other.
+silu:   LDX #<.body
+        LDY #>.body
+        BRA each
+.body:  LDA AS
+        BMI .inside
+        LDA AE
+        CMP #130
+        BCC .inside
+        BNE .times          ; 16 and more
+        LDA AM+3
+        CMP #$C0
+        BCS .times          ; 12 and more
+.inside:
+        LDQ .k
+        STQ UM
+        LDX #130
+        LDZ #$C0
+        JSR eval
+.times: LDA BAD
+        BNE .end
+        JSR load_u
+        JMP mul_to_a
+.end:   RTS
+.k:     .dword $AAAAAB00
+
+; Kernel 5: exp of what the factor is subtracted from.
+exp:    LDX #<.body
+        LDY #>.body
+        BRA each
+.body:  LDA SE
+        STA TE
+        LDA SS
+        EOR #$80
+        STA TS
+        LDQ SM
+        JSR add_any
+        LDA AE
+        BEQ .one
+        LDA AS
+        BPL .one
+        LDQ .k
+        STQ UM
+        LDX #131
+        LDZ #$80
+        JMP eval
+.one:   LDA #0
+        STA AS
+        LDA #$80
+        STA AM+3
+        LDA #0
+        STA AM+2
+        STA AM+1
+        LDA #127
+        STA AE
+        RTS
+.k:     .dword $80000000
+
+; A function table at the accumulator: the lower end is minus X, Z (exponent, mantissa), UM and X the
+; number of segments in a unit. Below the lower end +0.
+eval:   STX TE
+        STX UE
+        STZ TM+3
+        LDQ AM
+        STQ XM
+        LDA AE
+        STA XE
+        LDA AS
+        STA XS
+        LDA #0
+        STA TS
+        STA US
+        LDX #0
+        LDY #0
+        LDZ $FF0B           ; TM+3
+        JSR add
+        LDA AE
+        BEQ .first
+        BIT AS
+        BPL .segment
+        LDA #0
+        JMP clear_a
+.segment:
+        JSR mul
+        LDA TE
+        CMP #127
+        BCC .none
+        CMP #135
+        BCS .last
+        SBC #133            ; carry is clear: 134
+        TAX
+        TZA
+.shift: CPX #0
+        BEQ .have
+        LSR A
+        INX
+        BRA .shift
+.none:  LDA #0
+        BRA .have
+.last:  LDA #255
+        BRA .have
+.first: LDA #0
+.have:  STA SEG             ; times 4
+        LDA #0
+        ASL SEG
+        ROL A
+        ASL SEG
+        ROL A
+        STA SEG+1
+        LDQ PB
+        STQ KEEP
+        LDX #P+12
+        JSR .entry
+        LDQ XM
+        STQ AM
+        LDA XE
+        STA AE
+        LDA XS
+        STA AS
+        JSR mul
+        LDA #0
+        STQ XM
+        LDX #P+8
+        JSR .entry
+        LDQ KEEP
+        STQ PB
+        LDQ UM
+        STQ AM
+        LDA UE
+        STA AE
+        LDA US
+        STA AS
+        LDQ XM
+        JMP add_any
+.entry: LDA 0,X
+        CLC
+        ADC SEG
+        STA PB
+        LDA 1,X
+        ADC SEG+1
+        STA PB+1
+        LDA 2,X
+        ADC #0
+        STA PB+2
+        LDA 3,X
+        STA PB+3
+        JMP load_u
+
+; Kernel 10: rotates pairs by cosines and sines. P: pairs, angles, number of pairs at P+16; A1: pairs left.
+rotate: LDQ P
+        STQ PA
+        STQ PC
+        LDQ P+4
+        STQ PB
+        JSR clear_math
+        LDA #0
+        STA EMPTY
+.next:  JSR load_a          ; p
+        LDA AE
+        JSR sane
+        LDQ AM
+        STQ XM
+        LDA AE
+        STA XE
+        LDA AS
+        STA XS
+        JSR load_u          ; p cos
+        JSR mul_to_a
+        JSR keep_a
+        JSR load_a          ; q sin
+        LDQ AM
+        STQ KEEP
+        LDA AE
+        STA KEEP+4
+        JSR sane
+        LDA AS
+        STA KEEP+5
+        JSR load_u
+        JSR mul
+        LDA TS
+        EOR #$80
+        STA TS
+        JSR kept_a
+        JSR add_any
+        LDA BAD
+        BNE .stop
+        LDQ XM              ; p sin while the second factor is still there
+        PHA
+        PHX
+        PHY
+        PHZ
+        LDQ AM
+        STQ XM
+        PLZ
+        PLY
+        PLX
+        PLA
+        STQ AM
+        LDA XE
+        LDX AE
+        STX XE
+        STA AE
+        LDA XS
+        LDX AS
+        STX XS
+        STA AS
+        JSR mul_to_a
+        JSR keep_a
+        LDQ KEEP            ; q cos
+        STQ AM
+        LDA KEEP+4
+        STA AE
+        LDA KEEP+5
+        STA AS
+        LDQ PB
+        STQ KEEP
+        SEC
+        SBCQ .eight
+        STQ PB
+        JSR load_u
+        LDQ KEEP
+        STQ PB
+        JSR mul
+        JSR kept_a
+        JSR add_any
+        LDA BAD
+        BNE .stop
+        JSR keep_a
+        LDQ XM
+        STQ AM
+        LDA XE
+        STA AE
+        LDA XS
+        STA AS
+        JSR store_a
+        LDQ SM
+        STQ AM
+        LDA SE
+        STA AE
+        LDA SS
+        STA AS
+        JSR store_a
+        DEW P+16
+        BNE .next
+.stop:  JMP left
+.eight: .dword 8
+
+keep_a: LDQ AM
+        STQ SM
+        LDA AE
+        STA SE
+        LDA AS
+        STA SS
+        RTS
+
+; Accumulator = what was kept; the term's mantissa is still in X, Y, Z afterwards.
+kept_a: LDA #0
+        STQ TM
+        LDQ SM
+        STQ AM
+        LDA SE
+        STA AE
+        LDA SS
+        STA AS
+        LDQ TM
+        RTS
