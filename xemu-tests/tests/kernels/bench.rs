@@ -4,8 +4,7 @@ use rv45::asm::assemble;
 use ssnail_m65::{Machine, Model, Stop};
 
 /// The sources in the order in which they are assembled; map.s is the first.
-pub const SOURCES: [&str; 8] =
-    ["map", "entry", "float", "quantised", "halves", "attention", "vector", "reduce"];
+pub const SOURCES: [&str; 8] = ["map", "entry", "float", "quantised", "halves", "attention", "vector", "reduce"];
 const BLOCK: u16 = 0xE000;
 const STUB: u16 = 0x2001;
 const A0: usize = 0x1E20;
@@ -60,7 +59,11 @@ impl Bench {
         let ram = machine.board.chip_ram_mut();
         ram[usize::from(STUB)..][..stub.bytes.len()].copy_from_slice(&stub.bytes);
         ram[usize::from(BLOCK)..][..block.bytes.len()].copy_from_slice(&block.bytes);
-        let mut bench = Self { machine, code: block.bytes.len(), labels: block.symbols.iter().map(|(n, a)| (*a, n.clone())).collect() };
+        let mut bench = Self {
+            machine,
+            code: block.bytes.len(),
+            labels: block.symbols.iter().map(|(n, a)| (*a, n.clone())).collect(),
+        };
         assert!(block.bytes.len() <= 0xF600 - 0xE000, "{} bytes", block.bytes.len());
         assert_eq!(bench.call(0, &[]).0, 0);
         bench
@@ -81,6 +84,11 @@ impl Bench {
         assert_eq!(stop, Some(Stop::Exit(0)), "pc ${:04X}", m.cpu.pc);
         let result = m.board.chip_ram()[A0..A0 + 4].try_into().unwrap();
         (u32::from_le_bytes(result), m.board.cycles - start)
+    }
+
+    /// What the last kernel returned besides its status.
+    pub fn second(&self) -> u32 {
+        u32::from_le_bytes(self.machine.board.chip_ram()[A0 + 4..A0 + 8].try_into().unwrap())
     }
 
     pub fn poke(&mut self, address: u32, bytes: &[u8]) {
@@ -116,7 +124,14 @@ pub fn profile(bench: &mut Bench) -> std::rc::Rc<std::cell::RefCell<std::collect
 pub fn show(bench: &Bench, counts: &std::collections::BTreeMap<u16, (u64, u64)>) {
     let mut sums = std::collections::BTreeMap::<String, (u64, u64)>::new();
     for (pc, (cycles, n)) in counts {
-        let name = bench.labels.range(..=pc).next_back().map_or("?".into(), |(a, n)| if *pc >= 0xF700 { "generated".into() } else { let _ = a; n.clone() });
+        let name = bench.labels.range(..=pc).next_back().map_or("?".into(), |(a, n)| {
+            if *pc >= 0xF700 {
+                "generated".into()
+            } else {
+                let _ = a;
+                n.clone()
+            }
+        });
         let e = sums.entry(name).or_default();
         e.0 += cycles;
         e.1 += n;

@@ -1,7 +1,9 @@
 //! The hand-written kernels of the native program against their portable bodies, bit for bit.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+mod attention;
 mod bench;
+mod vectors;
 
 use bench::Bench;
 use ssnail_shared::exec::kernels::{Kernels, Operand, Portable, Rows};
@@ -62,10 +64,17 @@ fn quantised(number: u8, rows: u32, blocks: u32, seed: u64, strange: bool, at: u
     let counts = std::env::var("KPROF").is_ok().then(|| bench::profile(&mut bench));
     let (result, cycles) = bench.call(1, &[at, stride, X, SCALES, OUT, rows, blocks, kind]);
     assert_eq!(result, 0);
-    if let Some(c) = counts { bench::show(&bench, &c.borrow()); std::process::exit(0) }
+    if let Some(c) = counts {
+        bench::show(&bench, &c.borrow());
+        std::process::exit(0)
+    }
     let got = bench.floats(OUT, rows as usize);
     for (row, (got, want)) in got.iter().zip(&want).enumerate() {
-        assert_eq!(got.to_bits(), want.to_bits(), "row {row} of {rows}, {blocks} blocks, seed {seed}: {got:e} {want:e}");
+        assert_eq!(
+            got.to_bits(),
+            want.to_bits(),
+            "row {row} of {rows}, {blocks} blocks, seed {seed}: {got:e} {want:e}"
+        );
     }
     cycles
 }
@@ -135,11 +144,18 @@ fn exact(rows: u32, columns: u32, seed: u32, spread: u32, at: u32) -> (u32, u64)
     bench.poke_floats(X, &x);
     let counts = std::env::var("KPROF").is_ok().then(|| bench::profile(&mut bench));
     let (result, cycles) = bench.call(2, &[at, stride, X, 0, OUT, rows, columns]);
-    if let Some(c) = counts { bench::show(&bench, &c.borrow()); std::process::exit(0) }
+    if let Some(c) = counts {
+        bench::show(&bench, &c.borrow());
+        std::process::exit(0)
+    }
     if result == 0 {
         let got = bench.floats(OUT, rows as usize);
         for (row, (got, want)) in got.iter().zip(&want).enumerate() {
-            assert_eq!(got.to_bits(), want.to_bits(), "row {row} of {rows}, {columns} columns, seed {seed}: {got:e} {want:e}");
+            assert_eq!(
+                got.to_bits(),
+                want.to_bits(),
+                "row {row} of {rows}, {columns} columns, seed {seed}: {got:e} {want:e}"
+            );
         }
     }
     (result, cycles)
