@@ -1,6 +1,6 @@
 //! Attention over F16 caches.
 
-use super::bench::{self, Bench};
+use super::bench::{self, Bench, VECTOR};
 use super::{ATTIC, OUT, X, float};
 use ssnail_shared::exec::kernels::{Cache, Kernels, Portable};
 use ssnail_shared::exec::num::f32_to_f16;
@@ -9,7 +9,7 @@ use ssnail_shared::rng::Rng;
 
 fn half(rng: &mut Rng, strange: bool) -> u16 {
     match rng.next_u32() % 12 {
-        0 if strange => ((rng.next_u32() & 0x8000) as u16) | 0,
+        0 if strange => (rng.next_u32() & 0x8000) as u16,
         1 if strange => (rng.next_u32() & 0x83FF) as u16,
         2 if strange => (rng.next_u32() & 0x8003) as u16,
         3 if strange => (rng.next_u32() & 0xFBFF) as u16 & !0x0400,
@@ -61,12 +61,12 @@ fn scores(seed: u32, dim: usize, rows: usize) -> u64 {
         bytes.clone()
     });
     Kernels::scores(&mut Portable, &memory, keys, &query, 0.353_553_4, &mut want).unwrap();
-    let mut bench = Bench::new();
+    let mut bench = Bench::new(&VECTOR);
     bench.poke(at, &bytes);
     bench.poke_floats(X, &query);
     let counts = std::env::var("KPROF").is_ok().then(|| bench::profile(&mut bench));
     let (result, cycles) =
-        bench.call(3, &[at, stride as u32, X, dim as u32, 0, 0.353_553_4f32.to_bits(), OUT, rows as u32]);
+        bench.call(1, &[at, stride as u32, X, dim as u32, 0, 0.353_553_4f32.to_bits(), OUT, rows as u32]);
     if let Some(c) = counts {
         bench::show(&bench, &c.borrow());
         std::process::exit(0)
@@ -85,10 +85,10 @@ fn mix(seed: u32, dim: usize, rows: usize) -> u64 {
     let memory = SliceMemory::new(at, bytes.clone());
     let values = Cache { at, stride: stride as u32, halves: true };
     Kernels::mix(&mut Portable, &memory, values, &weights, &mut want).unwrap();
-    let mut bench = Bench::new();
+    let mut bench = Bench::new(&VECTOR);
     bench.poke(at, &bytes);
     bench.poke_floats(X, &weights);
-    let (result, cycles) = bench.call(4, &[at, stride as u32, X, dim as u32, 0, 0x3F80_0000, OUT, rows as u32]);
+    let (result, cycles) = bench.call(2, &[at, stride as u32, X, dim as u32, 0, 0x3F80_0000, OUT, rows as u32]);
     assert_eq!(result, 0, "seed {seed}");
     let got = bench.floats(OUT, dim);
     compare("sum", seed, &got, &want);

@@ -3,31 +3,49 @@
 use rv45::asm::assemble;
 use ssnail_m65::{Machine, Model, Stop};
 
-/// The sources in the order in which they are assembled; map.s is the first.
-pub const SOURCES: [&str; 8] = ["map", "entry", "float", "quantised", "halves", "attention", "vector", "reduce"];
-const BLOCK: u16 = 0xE000;
+/// A block: its sources in the order in which they are assembled, and where its code must end.
+pub struct Block {
+    sources: &'static [&'static str],
+    start: u16,
+    end: u16,
+}
+
+/// Block 1: GEMV.
+pub const MATRIX: Block = Block {
+    sources: &["map", "matrix", "entry", "matrix-kernels", "float", "quantised", "halves", "quantise"],
+    start: 0xE600,
+    end: 0xF600,
+};
+/// Block 2: the rest.
+pub const VECTOR: Block = Block {
+    sources: &["map", "vectors", "entry", "vectors-kernels", "float", "attention", "vector", "reduce"],
+    start: 0xE800,
+    end: 0xF800,
+};
 const STUB: u16 = 0x2001;
 const A0: usize = 0x1E20;
 const PARAMETERS: u32 = 0x4_F000;
 
 /// A machine with the block at $E000.
 pub struct Bench {
+    start: u16,
     pub machine: Machine,
     pub code: usize,
     pub labels: std::collections::BTreeMap<u16, String>,
 }
 
 impl Bench {
-    pub fn new() -> Self {
+    pub fn new(block: &Block) -> Self {
+        let Block { sources, start, end } = block;
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../mega65/src/hw/kernels");
-        let text: String = SOURCES
+        let text: String = sources
             .iter()
             .map(|name| {
                 let path = format!("{folder}/{name}.s");
                 std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}")) + "\n"
             })
             .collect();
-        let block = assemble(&text, BLOCK).unwrap_or_else(|e| panic!("{e}"));
+        let block = assemble(&text, *start).unwrap_or_else(|e| panic!("{e}"));
         let mut machine = Machine::new(Model::R3);
         let stub = "
             SEI
@@ -49,7 +67,7 @@ impl Bench {
             EOM
             LDA #$1E
             TAB
-            JSR $E000
+            JSR ($1E30)
             LDA #0
             TAB
             STA $D6CF
@@ -58,13 +76,14 @@ impl Bench {
         let stub = assemble(stub, STUB).unwrap();
         let ram = machine.board.chip_ram_mut();
         ram[usize::from(STUB)..][..stub.bytes.len()].copy_from_slice(&stub.bytes);
-        ram[usize::from(BLOCK)..][..block.bytes.len()].copy_from_slice(&block.bytes);
+        ram[usize::from(*start)..][..block.bytes.len()].copy_from_slice(&block.bytes);
         let mut bench = Self {
+            start: *start,
             machine,
             code: block.bytes.len(),
             labels: block.symbols.iter().map(|(n, a)| (*a, n.clone())).collect(),
         };
-        assert!(block.bytes.len() <= 0xF600 - 0xE000, "{} bytes", block.bytes.len());
+        assert!(start + block.bytes.len() as u16 <= *end, "{} bytes", block.bytes.len());
         assert_eq!(bench.call(0, &[]).0, 0);
         bench
     }
@@ -74,7 +93,7 @@ impl Bench {
         let bytes: Vec<u8> = parameters.iter().flat_map(|p| p.to_le_bytes()).collect();
         self.poke(PARAMETERS, &bytes);
         let m = &mut self.machine;
-        for (i, word) in [u32::from(BLOCK) + kernel, PARAMETERS].iter().enumerate() {
+        for (i, word) in [u32::from(self.start) + kernel, PARAMETERS, 0, 0, u32::from(self.start)].iter().enumerate() {
             m.board.chip_ram_mut()[A0 + 4 * i..][..4].copy_from_slice(&word.to_le_bytes());
         }
         m.cpu.sp = 0x01F0;

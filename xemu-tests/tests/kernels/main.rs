@@ -5,7 +5,7 @@ mod attention;
 mod bench;
 mod vectors;
 
-use bench::Bench;
+use bench::{Bench, MATRIX};
 use ssnail_shared::exec::kernels::{Kernels, Operand, Portable, Rows};
 use ssnail_shared::exec::num::{f16_to_f32, f32_to_f16};
 use ssnail_shared::isa::format;
@@ -30,7 +30,7 @@ fn scale(rng: &mut Rng, strange: bool) -> u16 {
 
 fn quantised(number: u8, rows: u32, blocks: u32, seed: u64, strange: bool, at: u32) -> u64 {
     let mut rng = Rng::new(seed as u32);
-    let mut bench = Bench::new();
+    let mut bench = Bench::new(&MATRIX);
     let (size, kind) = if number == format::Q8_0 { (34, 0) } else { (18, 1) };
     let stride = size * blocks;
     let mut weights: Vec<u8> = (0..stride * rows).map(|_| rng.next_u32() as u8).collect();
@@ -81,7 +81,7 @@ fn quantised(number: u8, rows: u32, blocks: u32, seed: u64, strange: bool, at: u
 
 #[test]
 fn quantised_rows() {
-    println!("{} bytes", Bench::new().code);
+    println!("{} bytes", Bench::new(&MATRIX).code);
     for number in [format::Q8_0, format::Q4_0] {
         let cycles = quantised(number, 64, 2, 1, false, ATTIC + 0x12345);
         println!("format {number}: 64 rows of 64 in {cycles} cycles, {} a product", cycles / 4096);
@@ -105,7 +105,7 @@ fn float(rng: &mut Rng, spread: u32) -> f32 {
 
 fn exact(rows: u32, columns: u32, seed: u32, spread: u32, at: u32) -> (u32, u64) {
     let mut rng = Rng::new(seed);
-    let mut bench = Bench::new();
+    let mut bench = Bench::new(&MATRIX);
     let stride = 2 * columns;
     let weights: Vec<u8> = (0..rows * columns)
         .flat_map(|_| match rng.next_u32() % 20 {

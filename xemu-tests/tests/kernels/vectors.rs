@@ -1,6 +1,6 @@
 //! Element-wise kernels and those with one result.
 
-use super::bench::Bench;
+use super::bench::{Bench, MATRIX, VECTOR};
 use super::{OUT, X, float};
 use ssnail_shared::exec::kernels::{Kernels, Portable, quantise};
 use ssnail_shared::mem::SliceMemory;
@@ -74,7 +74,7 @@ fn same(name: &str, x: &[f32], got: &[f32], want: &[f32]) {
 #[test]
 fn element_wise() {
     let mut rng = Rng::new(7);
-    let mut bench = Bench::new();
+    let mut bench = Bench::new(&VECTOR);
     for round in 0..12 {
         let strange = round > 0;
         let n = 100;
@@ -87,33 +87,33 @@ fn element_wise() {
 
         let mut want = x.clone();
         want.iter_mut().for_each(|v| *v *= factor);
-        let (got, cycles) = through(&mut bench, 6, &x, factor.to_bits(), |_, v| v * factor);
+        let (got, cycles) = through(&mut bench, 4, &x, factor.to_bits(), |_, v| v * factor);
         same("times", &x, &got, &want);
         report(round, "times", cycles, n);
 
         let mut want = x.clone();
         Kernels::scale(&mut Portable, &memory, &mut want, factor, OTHER).unwrap();
-        let (got, cycles) = through(&mut bench, 7, &x, factor.to_bits(), |i, v| v * factor * other[i]);
+        let (got, cycles) = through(&mut bench, 5, &x, factor.to_bits(), |i, v| v * factor * other[i]);
         same("scale", &x, &got, &want);
         report(round, "scale", cycles, n);
 
         table(&mut bench, &tables::SILU);
         let mut want = x.clone();
         Kernels::silu_times(&mut Portable, &memory, &mut want, OTHER).unwrap();
-        let (got, cycles) = through(&mut bench, 8, &x, ONE, |i, v| tables::SILU.eval(v) * other[i]);
+        let (got, cycles) = through(&mut bench, 6, &x, ONE, |i, v| tables::SILU.eval(v) * other[i]);
         same("silu", &x, &got, &want);
         report(round, "silu", cycles, n);
 
         let mut want = x.clone();
         Kernels::add(&mut Portable, &memory, &mut want, OTHER).unwrap();
-        let (got, cycles) = through(&mut bench, 9, &x, ONE, |i, v| v + other[i]);
+        let (got, cycles) = through(&mut bench, 7, &x, ONE, |i, v| v + other[i]);
         same("plus", &x, &got, &want);
         report(round, "plus", cycles, n);
 
         table(&mut bench, &tables::EXP);
         let largest = if strange { x.iter().copied().fold(f32::MIN_POSITIVE, f32::max).min(20.0) } else { 8.0 };
         let want: Vec<f32> = x.iter().map(|v| tables::EXP.eval(*v - largest)).collect();
-        let (got, cycles) = through(&mut bench, 5, &x, largest.to_bits(), |_, v| tables::EXP.eval(v - largest));
+        let (got, cycles) = through(&mut bench, 3, &x, largest.to_bits(), |_, v| tables::EXP.eval(v - largest));
         same("exp", &x, &got, &want);
         report(round, "exp", cycles, n);
     }
@@ -128,7 +128,7 @@ fn report(round: usize, name: &str, cycles: u64, n: usize) {
 #[test]
 fn rotation() {
     let mut rng = Rng::new(8);
-    let mut bench = Bench::new();
+    let mut bench = Bench::new(&VECTOR);
     for round in 0..20 {
         let x = vector(&mut rng, 16, [2, 20][round % 2], round > 3);
         let angles: Vec<f32> = (0..8)
@@ -145,7 +145,7 @@ fn rotation() {
         let mut done = 0;
         while done < 8 {
             bench.poke_floats(X, &got[2 * done..]);
-            let (status, cycles) = bench.call(10, &[X, OTHER + 8 * done as u32, 0, 0, 8 - done as u32]);
+            let (status, cycles) = bench.call(8, &[X, OTHER + 8 * done as u32, 0, 0, 8 - done as u32]);
             report(round, "a pair rotated (in 8)", cycles, 8);
             let n = if status == 0 { 8 - done } else { 8 - done - bench.second() as usize };
             let part = bench.floats(X, 2 * n);
@@ -164,7 +164,7 @@ fn rotation() {
 #[test]
 fn reductions() {
     let mut rng = Rng::new(9);
-    let mut bench = Bench::new();
+    let mut bench = Bench::new(&VECTOR);
     let mut declined = 0;
     for round in 0..60 {
         let n = [64, 1, 33, 200][round % 4];
@@ -182,9 +182,9 @@ fn reductions() {
         let sum = x[1..].iter().fold(x[0], |a, b| a + b);
         let peak = x.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let _ = memory;
-        for (kernel, want) in [(11, squares), (12, sum), (13, peak)] {
+        for (kernel, want) in [(9, squares), (10, sum), (11, peak)] {
             let (status, cycles) = bench.call(kernel, &[X, 0, 0, 0, n as u32]);
-            report(round, ["squares", "sum", "peak"][kernel as usize - 11], cycles, n);
+            report(round, ["squares", "sum", "peak"][kernel as usize - 9], cycles, n);
             if status == 0 {
                 let got = f32::from_bits(bench.second());
                 assert!(
@@ -203,7 +203,7 @@ fn reductions() {
 #[test]
 fn quantised_vectors() {
     let mut rng = Rng::new(10);
-    let mut bench = Bench::new();
+    let mut bench = Bench::new(&MATRIX);
     for round in 0..60 {
         let mut x = vector(&mut rng, 32, [1, 4, 30][round % 3], round % 2 == 1);
         if round % 5 == 2 {
@@ -216,14 +216,14 @@ fn quantised_vectors() {
         bench.poke_floats(X, &x);
         let (mut q, mut scale) = ([0i8; 32], [0.0]);
         quantise(&x, &mut q, &mut scale);
-        let (_, cycles) = bench.call(14, &[X, 0, 0, 0, 32]);
+        let (_, cycles) = bench.call(3, &[X, 0, 0, 0, 32]);
         report(round, "largest", cycles, 32);
         let largest = bench.second();
         let want = x.iter().map(|v| v.to_bits() & 0x7FFF_FFFF).max().unwrap();
         assert_eq!(largest, want);
         let d = f32::from_bits(largest) / 127.0;
         let inverse = if d == 0.0 { 0.0 } else { 1.0 / d };
-        let (status, cycles) = bench.call(15, &[X, OUT, 0, 0, 32, inverse.to_bits()]);
+        let (status, cycles) = bench.call(4, &[X, OUT, 0, 0, 32, inverse.to_bits()]);
         report(round, "round", cycles, 32);
         if status == 0 {
             let got: Vec<i8> = (0..32).map(|i| bench.machine.read_flat(OUT + i) as i8).collect();

@@ -1,4 +1,4 @@
-; Kernel 3: scores of a query against cached keys. Kernel 4: weighted sum of cached values, from +0 on.
+; Kernel 1: scores of a query against cached keys. Kernel 2: weighted sum of cached values, from +0 on.
 ; P: address of the first vector, stride, query or weights (F32), length of a vector (2 to 64), (unused),
 ; factor of the scores, results, number of vectors (16 bits).
 
@@ -63,25 +63,6 @@ lengths:
         CLC
 .done:  RTS
 .no:    SEC
-        RTS
-
-; Second factor = the parameter at P+20.
-factor: LDA #P+20
-        JSR own
-        STQ PB
-        JMP load_u
-
-; Q = address of byte A of the base page in chip RAM.
-own:    PHA
-        LDA HOME+1
-        CLC
-        ADC #$1F
-        TAX
-        LDA HOME+2
-        ADC #0
-        TAY
-        LDZ #0
-        PLA
         RTS
 
 ; Pieces of the N values at PA.

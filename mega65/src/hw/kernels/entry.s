@@ -42,9 +42,6 @@
         LDZ #0
         STQ A0
         RTS
-kernels:
-        .word tables, quantised, halves, scores, mix, exp, times, scale, silu, plus
-        .word rotate, squares, sum, peak, largest, round
 
 ; Where the next copy goes: address in the block in X, A.
 target: STA NEAR

@@ -402,3 +402,22 @@ clear_math:
         STA $D776
         STA $D777
         RTS
+
+; Second factor = the parameter at P+20.
+factor: LDA #P+20
+        JSR own
+        STQ PB
+        JMP load_u
+
+; Q = address of byte A of the base page in chip RAM.
+own:    PHA
+        LDA HOME+1
+        CLC
+        ADC #TOP
+        TAX
+        LDA HOME+2
+        ADC #0
+        TAY
+        LDZ #0
+        PLA
+        RTS

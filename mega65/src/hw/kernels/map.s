@@ -1,11 +1,10 @@
-; The kernels of the mode without the core: one 8 KB block of code, tables and buffers, mapped at $E000
-; while a kernel runs. It begins with the entry (entry.s). Everything a kernel works on is in this block,
-; its base page is the block's last page.
+; The kernels of the mode without the core: two blocks of code, tables and buffers, mapped up to $FFFF while
+; one of their kernels runs: `matrix` for GEMV, `vector` for the rest. A block begins with the entry
+; (entry.s). Everything that a kernel works on is in its block, the last page is the base page.
 ;
 ; Floats are worked on in pieces: a mantissa of 24 bits whose leading one is bit 31 of four bytes (the low
 ; byte 0), the biased exponent (0: the value is zero), and the sign in bit 7 of a byte.
 
-BLOCK = $E000
 PAGE = $FF                  ; the base page's number
 
 ; Base page.
@@ -73,13 +72,6 @@ MAXE = $EA
 KEEP = $F0                  ; 6 bytes
 NEAR = $F6                  ; 2 bytes
 RES = $EC                   ; second result, 4 bytes
-
-; Tables and buffers; code ends below them.
-POWER = $F600               ; upper byte of an F16: its exponent less one, sign in bit 7
-MANT = $F700                ; its mantissa's upper bits, 0 when not finite, below 4 when not normal; in bits 4
-                            ; to 7 the zeros before a byte's leading one
-NORM = $F800                ; power of two that brings a byte's leading one to bit 7
-BUFFER = $F900              ; up to $FEFF, used by each kernel in its own way
 
 A0 = $1E20                  ; the caller's registers
 A1 = $1E24

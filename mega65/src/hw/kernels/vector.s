@@ -48,12 +48,12 @@ sane:   CMP #0
 .bad:   JMP bad
 .done:  RTS
 
-; Kernel 6: times the factor.
+; Kernel 4: times the factor.
 times:  LDX #<mul_to_a
         LDY #>mul_to_a
         BRA each
 
-; Kernel 7: times the factor, times the other.
+; Kernel 5: times the factor, times the other.
 scale:  LDX #<.body
         LDY #>.body
         BRA each
@@ -67,7 +67,7 @@ scale:  LDX #<.body
         JSR load_u
         JMP mul_to_a
 
-; Kernel 9: plus the other.
+; Kernel 7: plus the other.
 plus:   LDX #<.body
         LDY #>.body
         BRA each
@@ -82,7 +82,7 @@ plus_u: LDA UE
         LDQ UM
         JMP add_any
 
-; Kernel 8: SiLU, times the other.
+; Kernel 6: SiLU, times the other.
 silu:   LDX #<.body
         LDY #>.body
         BRA each
@@ -108,7 +108,7 @@ silu:   LDX #<.body
 .end:   RTS
 .k:     .dword $AAAAAB00
 
-; Kernel 5: exp of what the factor is subtracted from.
+; Kernel 3: exp of what the factor is subtracted from.
 exp:    LDX #<.body
         LDY #>.body
         BRA each
@@ -230,7 +230,7 @@ eval:   STX TE
         STA PB+3
         JMP load_u
 
-; Kernel 10: rotates pairs by cosines and sines. P: pairs, angles, number of pairs at P+16; A1: pairs left.
+; Kernel 8: rotates pairs by cosines and sines. P: pairs, angles, number of pairs at P+16; A1: pairs left.
 rotate: LDQ P
         STQ PA
         STQ PC
