@@ -1,5 +1,6 @@
 //! Writing an image: header, then the payload piece by piece, weights encoded in parallel.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use rayon::prelude::*;
@@ -9,19 +10,20 @@ use ssnail_shared::map::PAYLOAD;
 
 use crate::error::ConvertError;
 use crate::image::layout::{Content, Segment, Table};
+use crate::model::Rope;
 use crate::plan::Plan;
 use crate::policy::MatrixPlan;
 
 /// Source bytes that one task handles at most (or one row).
 const PIECE: usize = 256 << 10;
-/// Tasks in flight: enough for any machine, little memory.
-const PIECES: usize = 16;
+/// Source bytes that are worked on together: enough for any machine, little memory.
+const WINDOW: usize = 4 << 20;
 
 impl Plan<'_> {
     /// Writes the whole image, [`Plan::file_len`] bytes. `progress` is told (bytes written, bytes in all) now
     /// and then.
     ///
-    /// Memory: a few pieces of 256 KiB; the weights are read through the mapping of the model file. On an
+    /// Memory: the results of twice 4 MiB of weights; these are read through the mapping of the model file. On an
     /// error part of the output has been written: write to a temporary file and rename it.
     ///
     /// # Errors
@@ -33,51 +35,67 @@ impl Plan<'_> {
         let total = self.file_len();
         let mut sink =
             Sink { out, at: u64::from(PAYLOAD), start: u64::from(PAYLOAD) - header.len() as u64, total, progress };
-        for segment in &self.image.segments {
-            sink.pad_to(segment.address)?;
-            self.write_segment(segment, &mut sink)?;
-            sink.pad_to(segment.address + segment.len)?;
+        let parts = self.parts()?;
+        let mut ready = Vec::new();
+        let mut rest = &parts[..];
+        // While one window is written the next is computed.
+        while !rest.is_empty() || !ready.is_empty() {
+            let (window, behind) = rest.split_at(window(rest));
+            let mut next = Vec::new();
+            rayon::in_place_scope(|scope| {
+                scope.spawn(|_| next = window.par_iter().map(Part::compute).collect());
+                std::mem::take(&mut ready).into_iter().try_for_each(|done| sink.accept(done?))
+            })?;
             sink.report();
+            (ready, rest) = (next, behind);
         }
-        sink.pad_to(self.image.payload_end)?;
-        sink.report();
         out.flush()?;
         Ok(())
     }
 
-    fn write_segment<W: Write>(&self, segment: &Segment, sink: &mut Sink<'_, W>) -> Result<(), ConvertError> {
+    /// The payload in order.
+    fn parts(&self) -> Result<Vec<Part<'_>>, ConvertError> {
+        let mut parts = Vec::new();
+        for segment in &self.image.segments {
+            parts.push(Part::Pad(segment.address));
+            self.segment(segment, &mut parts)?;
+            parts.push(Part::Pad(segment.address + segment.len));
+        }
+        parts.push(Part::Pad(self.image.payload_end));
+        Ok(parts)
+    }
+
+    fn segment<'a>(&'a self, segment: &'a Segment, parts: &mut Vec<Part<'a>>) -> Result<(), ConvertError> {
         match &segment.content {
-            Content::Pending => Ok(()),
-            Content::Bytes(bytes) => sink.put(bytes),
-            Content::Table(table) => sink.put(match table {
+            Content::Pending => {}
+            Content::Bytes(bytes) => parts.push(Part::Bytes(bytes)),
+            Content::Table(table) => parts.push(Part::Bytes(match table {
                 Table::Pieces => &self.tables.pieces,
                 Table::Index => &self.tables.index,
                 Table::Priorities => &self.tables.priorities,
                 Table::Bytes => &self.tables.byte_table,
-            }),
-            Content::Rope(rope, ctx) => {
-                let bytes: Vec<u8> = rope.table(*ctx).iter().flat_map(|x| x.to_le_bytes()).collect();
-                sink.put(&bytes)
-            }
-            Content::Floats(parts) => {
-                for info in parts {
-                    self.recode(info, GgmlType::F32, sink)?;
+            })),
+            Content::Rope(rope, ctx) => parts.push(Part::Rope(rope, *ctx)),
+            Content::Floats(tensors) => {
+                for info in tensors {
+                    self.tensor(info, GgmlType::F32, parts)?;
                 }
-                Ok(())
             }
-            Content::Matrix(info, n) => match self.image.matrices.get(*n) {
-                Some(MatrixPlan { target, .. }) => self.recode(info, *target, sink),
-                None => Ok(()),
-            },
+            Content::Matrix(info, n) => {
+                if let Some(MatrixPlan { target, .. }) = self.image.matrices.get(*n) {
+                    self.tensor(info, *target, parts)?;
+                }
+            }
         }
+        Ok(())
     }
 
-    /// Writes a tensor in another format, or as it is if the formats are the same.
-    fn recode<W: Write>(
-        &self,
-        info: &TensorInfo,
+    /// A tensor in another format, or as it is if the formats are the same.
+    fn tensor<'a>(
+        &'a self,
+        info: &'a TensorInfo,
         target: GgmlType,
-        sink: &mut Sink<'_, W>,
+        parts: &mut Vec<Part<'a>>,
     ) -> Result<(), ConvertError> {
         let source = info.ggml_type();
         let data = self.gguf.data(info)?;
@@ -85,26 +103,58 @@ impl Plan<'_> {
         let row = usize::try_from(source.row_bytes(info.columns()).unwrap_or(0)).unwrap_or(0).max(1);
         let rows = (PIECE / row).max(1);
         let sizes = Sizes { source, target, columns, row, name: info.name() };
-        for (batch, pieces) in data.chunks(rows * row * PIECES).enumerate() {
-            let first_row = batch * rows * PIECES;
-            let done: Vec<Result<Option<Vec<u8>>, ConvertError>> = pieces
-                .par_chunks(rows * row)
-                .enumerate()
-                .map(|(n, piece)| sizes.recode(piece, first_row + n * rows))
-                .collect();
-            for (result, piece) in done.into_iter().zip(pieces.chunks(rows * row)) {
-                match result? {
-                    Some(bytes) => sink.put(&bytes)?,
-                    None => sink.put(piece)?,
-                }
-            }
-            sink.report();
-        }
+        let pieces = data.chunks(rows * row).enumerate();
+        parts.extend(pieces.map(|(n, piece)| Part::Rows { sizes, piece, first_row: n * rows }));
         Ok(())
     }
 }
 
+/// How many of the parts are worked on together.
+fn window(parts: &[Part<'_>]) -> usize {
+    let mut bytes = 0;
+    let few = parts.iter().position(|part| {
+        bytes += if let Part::Rows { piece, .. } = part { piece.len() } else { 0 };
+        bytes > WINDOW
+    });
+    few.unwrap_or(parts.len()).max(1).min(parts.len())
+}
+
+/// A part of the payload, to be computed.
+enum Part<'a> {
+    /// Zeros up to an address.
+    Pad(u64),
+    /// Bytes as they are.
+    Bytes(&'a [u8]),
+    /// The rotation table for a context.
+    Rope(&'a Rope, u32),
+    /// Rows of a tensor.
+    Rows { sizes: Sizes<'a>, piece: &'a [u8], first_row: usize },
+}
+
+/// A part computed.
+enum Done<'a> {
+    Pad(u64),
+    Bytes(Cow<'a, [u8]>),
+}
+
+impl<'a> Part<'a> {
+    fn compute(&self) -> Result<Done<'a>, ConvertError> {
+        Ok(match *self {
+            Self::Pad(address) => Done::Pad(address),
+            Self::Bytes(bytes) => Done::Bytes(bytes.into()),
+            Self::Rope(rope, ctx) => {
+                Done::Bytes(rope.table(ctx).iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>().into())
+            }
+            Self::Rows { sizes, piece, first_row } => match sizes.recode(piece, first_row)? {
+                Some(bytes) => Done::Bytes(bytes.into()),
+                None => Done::Bytes(piece.into()),
+            },
+        })
+    }
+}
+
 /// What a task needs to know of its tensor.
+#[derive(Clone, Copy)]
 struct Sizes<'a> {
     source: GgmlType,
     target: GgmlType,
@@ -118,7 +168,7 @@ impl Sizes<'_> {
     /// Checks and encodes whole rows; `None` if they stay as they are.
     fn recode(&self, piece: &[u8], first_row: usize) -> Result<Option<Vec<u8>>, ConvertError> {
         if self.source == self.target {
-            return match copied_is_finite(self.source, piece) {
+            return match native_are_finite(self.source, piece) {
                 true => Ok(None),
                 false => Err(self.find_not_finite(piece, first_row)),
             };
@@ -129,9 +179,11 @@ impl Sizes<'_> {
         let mut floats = vec![0f32; self.columns];
         for ((from, to), n) in piece.chunks_exact(self.row).zip(out.chunks_exact_mut(target_row.max(1))).zip(0..) {
             let decoded = decode(self.source, from, &mut floats);
-            let encoded = decoded.and_then(|()| {
-                if all_finite(&floats) { encode(self.target, &floats, to).map(|()| true) } else { Ok(false) }
-            });
+            // Of native weights the bytes tell it.
+            let native = self.source.is_native();
+            let finite = if native { native_are_finite(self.source, from) } else { all_finite(&floats) };
+            let encoded =
+                decoded.and_then(|()| if finite { encode(self.target, &floats, to).map(|()| true) } else { Ok(false) });
             match encoded {
                 Ok(true) => {}
                 Ok(false) => return Err(self.find_not_finite(from, first_row + n)),
@@ -161,16 +213,20 @@ fn all_finite(x: &[f32]) -> bool {
     x.iter().fold(true, |ok, x| ok & x.is_finite())
 }
 
-/// Whether weights in a native format are all finite, seen from their bytes.
-fn copied_is_finite(kind: GgmlType, bytes: &[u8]) -> bool {
-    /// Half-precision exponents of all ones mark what is no finite number.
-    const HALF: u16 = 0x7C00;
-    const BF16: u16 = 0x7F80;
-    let word = |b: &[u8; 2]| u16::from_le_bytes(*b);
+/// Whether weights in a native format are all finite.
+fn native_are_finite(kind: GgmlType, bytes: &[u8]) -> bool {
+    // Numbers of one sign are in the order of their bits; the largest says it for all, and the loops vectorise.
+    let largest_word = || {
+        let words = bytes.as_chunks().0.iter().map(|b| i16::from_le_bytes(*b) & i16::MAX);
+        words.fold(0, i16::max)
+    };
     match kind {
-        GgmlType::F32 => bytes.as_chunks::<4>().0.iter().fold(true, |ok, b| ok & f32::from_le_bytes(*b).is_finite()),
-        GgmlType::F16 => bytes.as_chunks().0.iter().fold(true, |ok, b| ok & (word(b) & HALF != HALF)),
-        GgmlType::BF16 => bytes.as_chunks().0.iter().fold(true, |ok, b| ok & (word(b) & BF16 != BF16)),
+        GgmlType::F32 => {
+            let words = bytes.as_chunks().0.iter().map(|b| i32::from_le_bytes(*b) & i32::MAX);
+            words.fold(0, i32::max) < 0x7F80_0000
+        }
+        GgmlType::F16 => largest_word() < 0x7C00,
+        GgmlType::BF16 => largest_word() < 0x7F80,
         GgmlType::Q8_0 => scales_are_finite::<34>(bytes),
         GgmlType::Q4_0 => scales_are_finite::<18>(bytes),
         _ => true,
@@ -192,6 +248,13 @@ struct Sink<'a, W> {
 }
 
 impl<W: Write> Sink<'_, W> {
+    fn accept(&mut self, done: Done<'_>) -> Result<(), ConvertError> {
+        match done {
+            Done::Pad(address) => self.pad_to(address),
+            Done::Bytes(bytes) => self.put(&bytes),
+        }
+    }
+
     fn put(&mut self, bytes: &[u8]) -> Result<(), ConvertError> {
         self.out.write_all(bytes)?;
         self.at += bytes.len() as u64;

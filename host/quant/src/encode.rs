@@ -1,6 +1,7 @@
 //! Single precision to the five formats of the accelerator, bit for bit as gguf-py 0.19 (spec section 7).
 //!
-//! The loops are branch-free so that they vectorise without instructions beyond the baseline.
+//! The loops are branch-free so that they vectorise without instructions beyond the baseline; where there are more, the
+//! two block formats have code of their own.
 
 use half::f16;
 use half::slice::HalfFloatSliceExt;
@@ -24,16 +25,8 @@ pub fn encode(kind: GgmlType, src: &[f32], dst: &mut [u8]) -> Result<(), Error> 
                 *b = bf16(*x).to_le_bytes();
             }
         }
-        GgmlType::Q8_0 => {
-            for (x, b) in src.as_chunks().0.iter().zip(dst.as_chunks_mut().0) {
-                q8_0(x, b);
-            }
-        }
-        GgmlType::Q4_0 => {
-            for (x, b) in src.as_chunks().0.iter().zip(dst.as_chunks_mut().0) {
-                q4_0(x, b);
-            }
-        }
+        GgmlType::Q8_0 => q8_0_blocks(src.as_chunks().0, dst.as_chunks_mut().0),
+        GgmlType::Q4_0 => q4_0_blocks(src.as_chunks().0, dst.as_chunks_mut().0),
         _ => {
             for (x, b) in src.iter().zip(dst.as_chunks_mut::<4>().0) {
                 *b = x.to_le_bytes();
@@ -41,6 +34,22 @@ pub fn encode(kind: GgmlType, src: &[f32], dst: &mut [u8]) -> Result<(), Error> 
         }
     }
     Ok(())
+}
+
+fn q8_0_blocks(src: &[[f32; 32]], dst: &mut [[u8; 34]]) {
+    #[cfg(target_arch = "x86_64")]
+    if crate::x86::encode_q8_0(src, dst) {
+        return;
+    }
+    src.iter().zip(dst).for_each(|(x, b)| q8_0(x, b));
+}
+
+fn q4_0_blocks(src: &[[f32; 32]], dst: &mut [[u8; 18]]) {
+    #[cfg(target_arch = "x86_64")]
+    if crate::x86::encode_q4_0(src, dst) {
+        return;
+    }
+    src.iter().zip(dst).for_each(|(x, b)| q4_0(x, b));
 }
 
 fn encode_f16(src: &[f32], dst: &mut [u8]) {
@@ -66,7 +75,7 @@ fn bf16(x: f32) -> u16 {
 }
 
 /// Scale max|x| / 127 as F16, quants rounded half away from zero.
-fn q8_0(x: &[f32; 32], b: &mut [u8; 34]) {
+pub(crate) fn q8_0(x: &[f32; 32], b: &mut [u8; 34]) {
     let d = largest(x) / 127.0;
     let id = if d == 0.0 { 0.0 } else { 1.0 / d };
     let (head, quants) = b.split_at_mut(2);
@@ -90,7 +99,7 @@ fn round_to_byte(t: f32) -> u8 {
 }
 
 /// Scale m / −8 as F16, where m is the first element of largest magnitude; quants truncated after adding 8.5.
-fn q4_0(x: &[f32; 32], b: &mut [u8; 18]) {
+pub(crate) fn q4_0(x: &[f32; 32], b: &mut [u8; 18]) {
     let m = signed_largest(x);
     let d = m / -8.0;
     let id = if d == 0.0 { 0.0 } else { 1.0 / d };

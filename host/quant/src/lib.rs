@@ -20,6 +20,8 @@ mod encode;
 mod error;
 mod grid;
 pub mod types;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 pub use decode::{decode, is_decodable};
 pub use encode::encode;

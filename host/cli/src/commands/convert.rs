@@ -7,8 +7,11 @@ use crate::{files, out, progress};
 use anyhow::{Context, Result};
 use ssnail_convert::{ConvertError, KvFormat, Lossy, Options, Plan, WeightPolicy, native_format, plan};
 use ssnail_gguf::Gguf;
+use std::fs::File;
 use std::io::{self, BufRead, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 
 /// Makes an image that the accelerator (or the emulator) runs. Models of the architectures llama,
 /// gpt2 and bert can be converted; whatever would give a wrong result is refused with the reason.
@@ -149,13 +152,40 @@ fn consent(lossy: &Lossy, plan: &Plan<'_>) -> Result<()> {
     Err(refused(if asked { "Not converted." } else { "Not converted: there is no terminal to ask on." }))
 }
 
+/// So many bytes are brought to the disk while the next ones are computed.
+const EARLY: u64 = 8 << 20;
+
+/// Brings to the disk what has been written whenever it is told that there is more. Only to save time: the commit does
+/// what is left, and reports errors.
+fn to_disk(file: Option<&File>, told: &mpsc::Receiver<()>) {
+    while told.recv().is_ok() {
+        while told.try_recv().is_ok() {}
+        let _ = file.map(File::sync_data);
+    }
+}
+
 fn write(args: &Args, plan: &Plan<'_>) -> Result<()> {
     if same_file(&args.model, &args.output) {
         return Err(refused("the image would replace its own model: choose another name for -o"));
     }
     let bar = progress::bytes("convert", plan.file_len());
-    let mut output = BufWriter::with_capacity(1 << 20, Output::create(&args.output)?);
-    let written = plan.write(&mut output, &mut |done, _| bar.set_position(done));
+    let output = Output::create(&args.output)?;
+    let early = output.file().and_then(|file| file.try_clone().ok());
+    let mut output = BufWriter::with_capacity(1 << 20, output);
+    let (more, told) = mpsc::channel();
+    let written = thread::scope(|scope| {
+        scope.spawn(move || to_disk(early.as_ref(), &told));
+        let mut asked = 0;
+        // Moved into the closure, so that it ends the thread.
+        let more = more;
+        plan.write(&mut output, &mut |done, _| {
+            bar.set_position(done);
+            if done >= asked + EARLY {
+                asked = done;
+                let _ = more.send(());
+            }
+        })
+    });
     bar.finish_and_clear();
     match written {
         // The disk's fault, or a closed pipe: its kind decides the exit code.

@@ -24,7 +24,7 @@ pub fn decode(kind: GgmlType, src: &[u8], dst: &mut [f32]) -> Result<(), Error> 
     match kind {
         GgmlType::F32 => each(src, dst, |b| f32::from_le_bytes(*b)),
         GgmlType::F64 => each(src, dst, |b| f64::from_le_bytes(*b) as f32),
-        GgmlType::F16 => decode_f16(src, dst),
+        GgmlType::F16 => halves(src, dst),
         GgmlType::BF16 => each(src, dst, |b| f32::from_bits(u32::from(u16::from_le_bytes(*b)) << 16)),
         GgmlType::Q4_0 => blocks(src, dst, classic::q4_0),
         GgmlType::Q4_1 => blocks(src, dst, classic::q4_1),
@@ -75,7 +75,15 @@ fn blocks<const B: usize, const L: usize>(src: &[u8], dst: &mut [f32], one: impl
     }
 }
 
-fn decode_f16(src: &[u8], dst: &mut [f32]) {
+fn halves(src: &[u8], dst: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if crate::x86::decode_f16(src, dst) {
+        return;
+    }
+    decode_f16(src, dst);
+}
+
+pub(crate) fn decode_f16(src: &[u8], dst: &mut [f32]) {
     // In pieces through the stack: the source need not be aligned for 16-bit loads.
     let mut halves = [f16::ZERO; 256];
     for (src, dst) in src.chunks(512).zip(dst.chunks_mut(256)) {
