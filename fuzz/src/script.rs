@@ -49,19 +49,19 @@ fn differential(bytes: Vec<u8>) {
     let (mut x, mut q, mut scale, mut scores) = (vec![0.0; ROOM], vec![0; ROOM], vec![0.0; ROOM], vec![0.0; ROOM]);
     for _ in 0..LIMIT {
         let at = executor.pc;
+        // Before it is executed: an instruction may overwrite itself.
+        let code = host.memory().slice(at, u64::from(INSTRUCTION_LEN)).and_then(|b| b.first_chunk());
+        let code = code.and_then(Instruction::decode);
         let theirs = host.step(&mut ());
         let mut work = Work { x: &mut x, q: &mut q, scale: &mut scale, scores: &mut scores };
         let ours = executor.step(&mut memory, &mut work);
-        let what = || {
-            let code = host.memory().slice(at, u64::from(INSTRUCTION_LEN)).and_then(|b| b.first_chunk());
-            format!("{:?} at ${at:X}", code.map(Instruction::decode))
-        };
+        let what = || format!("{code:?} at ${at:X}");
         match (&theirs, &ours) {
             (Ok(HostStep::Done), Ok(Step::Done(_))) | (Ok(HostStep::Sync), Ok(Step::Sync)) => {}
             (Ok(HostStep::Halt), Ok(Step::Halt)) => return,
             (Err(_), Err(Fault::Room { .. })) => return,
             // The emulator decodes more weight formats than the core.
-            (_, Err(Fault::Operand)) if foreign(host.memory(), at) => return,
+            (_, Err(Fault::Operand)) if code.is_some_and(is_foreign) => return,
             (Err(theirs), Err(ours)) => {
                 let (theirs, ours) = (HostFault::job_error(theirs), ours.job_error());
                 assert_eq!(theirs, Some(ours), "{}", what());
@@ -92,13 +92,10 @@ fn differential(bytes: Vec<u8>) {
     }
 }
 
-/// Whether the instruction at `at` is over weights in a format that only the emulator knows.
-fn foreign(memory: &ssnail_machine::Memory, at: u32) -> bool {
-    let code = memory.slice(at, u64::from(INSTRUCTION_LEN)).and_then(|b| b.first_chunk()).and_then(Instruction::decode);
-    code.is_some_and(|i| {
-        let native = [format::F32, format::F16, format::BF16, format::Q8_0, format::Q4_0];
-        matches!(i.op, Opcode::Gemv | Opcode::Deqrow) && !native.contains(&i.a)
-    })
+/// Whether the instruction is over weights in a format that only the emulator knows.
+fn is_foreign(i: Instruction) -> bool {
+    let native = [format::F32, format::F16, format::BF16, format::Q8_0, format::Q4_0];
+    matches!(i.op, Opcode::Gemv | Opcode::Deqrow) && !native.contains(&i.a)
 }
 
 /// Whether the memories differ only in what is no number in both: its bits are nobody's promise.

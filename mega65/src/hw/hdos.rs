@@ -15,6 +15,11 @@ pub const BUFFER: u32 = 0x0FFD_6E00;
 pub const SECTOR: u16 = 512;
 const BUFFER_SELECT: u32 = IO + 0x689;
 const BUFFER_IS_SD: u8 = 0x80;
+const SD_STATUS: u32 = IO + 0x680;
+/// The controller's last transfer failed.
+const SD_ERROR: u8 = 0x60;
+/// HDOS's code for that.
+const UNREADABLE: Error = Error(0x20);
 
 const GET_DEFAULT_DRIVE: u32 = 0x02;
 const CHDIR: u32 = 0x0C;
@@ -193,6 +198,11 @@ pub fn read() -> Result<u16, Error> {
         Err(Error(0 | 0xFF)) => return Ok(0),
         Err(error) => return Err(error),
     };
+    // With the last sector of a cluster HDOS reads the FAT, and then the sector again, and looks at neither's success:
+    // the buffer may hold the FAT, or the next call give the same cluster once more.
+    if peek(SD_STATUS) & SD_ERROR != 0 {
+        return Err(UNREADABLE);
+    }
     poke(BUFFER_SELECT, peek(BUFFER_SELECT) | BUFFER_IS_SD);
     let count = (registers >> 8) as u16;
     Ok(if count > SECTOR { SECTOR } else { count })

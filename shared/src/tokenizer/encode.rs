@@ -68,7 +68,8 @@ pub fn encode<M: ReadMemory + ?Sized, S: Scratch + ?Sized>(
             }
         }
         TokenizerKind::WordPiece => {
-            wordpiece::words(&mut slots, len, tables, rules.true_words, |id| emit(id, &mut out))?;
+            let lost = wordpiece::words(&mut slots, len, tables, rules.true_words, |id| emit(id, &mut out))?;
+            out.lost += lost;
         }
     }
     if matches!(block.kind, TokenizerKind::WordPiece) && block.end != NO_TOKEN {

@@ -4,6 +4,7 @@ use super::Error;
 use super::merge::SlotKey;
 use super::scratch::{Field, Scratch, Slots};
 use super::tables::Tables;
+use crate::header::NO_TOKEN;
 use crate::mem::ReadMemory;
 
 /// BERT gives up on longer words.
@@ -29,15 +30,17 @@ const fn role(byte: u8, true_words: bool) -> Role {
     }
 }
 
-/// Splits `len` slots into words and hands the ids of their pieces to `emit`.
+/// Splits `len` slots into words, hands the ids of their pieces to `emit`, and counts the bytes of words that neither
+/// have pieces nor an unknown token to stand for them.
 pub(super) fn words<S: Scratch + ?Sized, M: ReadMemory + ?Sized>(
     slots: &mut Slots<'_, S>,
     len: u32,
     tables: &mut Tables<'_, M>,
     true_words: bool,
     mut emit: impl FnMut(u32) -> Result<(), Error>,
-) -> Result<(), Error> {
+) -> Result<u32, Error> {
     let unknown = tables.block().unknown;
+    let mut lost = 0;
     let mut at = 0;
     while at < len {
         // A word is moved together, over the bytes that are not there.
@@ -78,10 +81,11 @@ pub(super) fn words<S: Scratch + ?Sized, M: ReadMemory + ?Sized>(
                     emit(slots.get(start + i, Field::Id))?;
                 }
             }
+            None if unknown == NO_TOKEN => lost += n,
             None => emit(unknown)?,
         }
     }
-    Ok(())
+    Ok(lost)
 }
 
 /// Writes the ids of a word's pieces into its slots and counts them; before them may stand a piece that is only the

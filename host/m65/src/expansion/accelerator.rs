@@ -33,6 +33,19 @@ pub enum Defect {
     Hangs,
     /// Every job ends with this error code.
     JobError(u8),
+    /// READY of the load port goes away for good at this moment.
+    LosesReady(When),
+    /// ERROR of the load port is set for good at this moment.
+    RaisesError(When),
+}
+
+/// A moment of a load, counted by [`Accelerator::commits`] and [`Accelerator::looks`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// After so many pointers were committed.
+    Commits(u64),
+    /// After the load port's control register was read so often.
+    Looks(u64),
 }
 
 /// The accelerator and its memory.
@@ -41,6 +54,10 @@ pub struct Accelerator {
     device: Device,
     /// What is wrong with it.
     pub defect: Defect,
+    /// Pointers that the load port was given so far.
+    pub commits: u64,
+    /// Times that the load port's control register was read so far.
+    pub looks: u64,
     /// Bytes per second; `None`: work is done at once. A job that seems not to end goes on at
     /// [`BANDWIDTH`], so that the emulation does.
     pub bandwidth: Option<u64>,
@@ -67,6 +84,8 @@ impl Accelerator {
         Self {
             device,
             defect,
+            commits: 0,
+            looks: 0,
             bandwidth: Some(BANDWIDTH),
             synced: 0,
             remainder: 0,
@@ -124,12 +143,22 @@ impl Accelerator {
         }
         self.sync(cycles);
         let value = self.device.read(offset);
+        self.looks += u64::from(offset == reg::LOAD_CONTROL);
         Some(match (self.defect, offset) {
             (Defect::NeverReady, reg::LOAD_CONTROL) => value & !reg::LOAD_READY,
             (Defect::LoadError, reg::LOAD_CONTROL) => value | reg::LOAD_ERROR,
+            (Defect::LosesReady(when), reg::LOAD_CONTROL) if self.is_past(when) => value & !reg::LOAD_READY,
+            (Defect::RaisesError(when), reg::LOAD_CONTROL) if self.is_past(when) => value | reg::LOAD_ERROR,
             (Defect::JobError(code), reg::ERROR) if self.failed => code,
             _ => value,
         })
+    }
+
+    fn is_past(&self, when: When) -> bool {
+        match when {
+            When::Commits(n) => self.commits >= n,
+            When::Looks(n) => self.looks > n,
+        }
     }
 
     /// Writes the register at `offset`; false where no accelerator is.
@@ -138,6 +167,7 @@ impl Accelerator {
             return false;
         }
         self.sync(cycles);
+        self.commits += u64::from(offset == reg::LOAD_CONTROL);
         if matches!(self.defect, Defect::JobError(_)) && offset == reg::GO {
             self.failed = true;
         } else {

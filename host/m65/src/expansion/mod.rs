@@ -7,7 +7,7 @@
 
 mod accelerator;
 
-pub use accelerator::{Accelerator, BANDWIDTH, Defect};
+pub use accelerator::{Accelerator, BANDWIDTH, Defect, When};
 
 use ssnail_shared::map::{MEMORY_BASE, REGION_BOUNDARY};
 use ssnail_shared::registers as reg;

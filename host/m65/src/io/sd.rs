@@ -52,6 +52,14 @@ impl Default for Sd {
 }
 
 impl Sd {
+    /// A transfer of the hypervisor ended.
+    pub fn end(&mut self, well: bool) {
+        self.error = false;
+        if !well {
+            self.fail();
+        }
+    }
+
     /// A transfer failed.
     pub fn fail(&mut self) {
         self.error = true;

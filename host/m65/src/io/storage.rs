@@ -133,6 +133,8 @@ impl Storage {
         self.sd.sector = lba;
         let mut buffer = self.sd_buffer;
         let result = self.card_read(lba, &mut buffer);
+        // The bits stay as the last transfer left them, for whoever looks after the trap.
+        self.sd.end(result.is_ok());
         time += match result {
             Err(CardError::Silent) => TIMEOUT_CYCLES,
             _ => u64::from(self.card.as_ref().map_or(0, |c| c.sector_cycles)),
