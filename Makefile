@@ -149,9 +149,9 @@ disk: prg $(BUILD)/STORY.SSN
 	@$(SSNAIL) disk demo $(BUILD)/SSNAIL.D81 --force --prg $(BUILD)/SSNAIL.PRG \
 		--readme $(ROOT)/mega65/README.txt --model $(BUILD)/STORY.SSN
 
-card: $(BUILD)/STORY.SSN
+card: prg $(BUILD)/STORY.SSN
 	@$(SSNAIL) card create $(BUILD)/CARD.IMG --force --size 64M \
-		$(BUILD)/STORY.SSN=/SSNAIL/STORY.SSN $(ROOT)/mega65/CONFIG.TXT=/SSNAIL/CONFIG.TXT
+		$(BUILD)/SSNAIL.CPU=/SSNAIL/SSNAIL.CPU $(BUILD)/STORY.SSN=/SSNAIL/STORY.SSN $(ROOT)/mega65/CONFIG.TXT=/SSNAIL/CONFIG.TXT
 
 # The disk and the card in the emulated MEGA65, in this terminal.
 native: disk card

@@ -8,10 +8,12 @@ mod menu;
 use crate::card;
 use crate::console::Console;
 use crate::hw::core::{Accelerator, Found};
-use crate::hw::{board, clock, core, keys, vic};
+use crate::hw::mailbox::RESERVE;
+use crate::hw::part::{self, Part, PartError};
+use crate::hw::{board, clock, core, hdos, keys, vic};
 use crate::out::Line;
 use ssnail_shared::catalogue::Catalogue;
-use ssnail_shared::config::Config;
+use ssnail_shared::config::{Config, CoreChoice};
 use ssnail_shared::header::Header;
 use ssnail_shared::map::{MEGABYTE, MEMORY_BASE, REGION_BOUNDARY};
 use ssnail_shared::registers::CAP_SDRAM;
@@ -25,27 +27,68 @@ pub struct Machine {
     pub core: Found,
     /// Bytes of memory from $8000000 that models can use.
     pub memory_len: u32,
-    /// Which of the two memories the processor must read to see what the load port wrote.
+    /// Which of the two memories the processor must read to see what models are loaded to.
     pub ram: Option<bool>,
+    /// What computes instead of the core, or why nothing does; `None` where the core is to compute.
+    pub part: Option<Result<Part, PartError>>,
 }
 
 impl Machine {
     /// Looks around.
     #[inline(never)]
     fn find() -> Self {
-        let core = core::find();
-        let memory_len = match core {
-            Found::Core(capabilities) if capabilities & CAP_SDRAM != 0 => 72 * MEGABYTE,
-            _ => 8 * MEGABYTE,
-        };
-        let ram = if let Found::Core(_) = core { load::probe() } else { None };
-        Self { core, memory_len, ram }
+        Self { core: core::find(), memory_len: 8 * MEGABYTE, ram: None, part: None }
     }
 
-    /// The core's memory, as far as the processor sees it.
+    /// Decides what computes, and gets it ready.
+    #[inline(never)]
+    pub fn choose(&mut self, choice: CoreChoice) {
+        let there = matches!(self.core, Found::Core(_));
+        let use_core = choice == CoreChoice::On || (choice == CoreChoice::Auto && there);
+        self.part = None;
+        self.ram = None;
+        if use_core {
+            self.memory_len = match self.core {
+                Found::Core(capabilities) if capabilities & CAP_SDRAM != 0 => 72 * MEGABYTE,
+                _ => 8 * MEGABYTE,
+            };
+            if there {
+                self.ram = load::probe();
+            }
+            return;
+        }
+        let (sdram, length) = part::memory();
+        if length == 0 {
+            return;
+        }
+        self.ram = Some(sdram);
+        self.memory_len = length - RESERVE;
+        let part = card::open_part().map_err(PartError::Card);
+        let part = part.and_then(|()| Part::read(MEMORY_BASE + self.memory_len));
+        hdos::close();
+        if let Ok(part) = &part {
+            part.measure();
+        }
+        self.part = Some(part);
+    }
+
+    /// What computes instead of the core.
+    pub fn computer(&self) -> Option<Part> {
+        self.part.and_then(Result::ok)
+    }
+
+    /// Whether anything computes.
+    pub fn computes(&self) -> bool {
+        match self.part {
+            Some(part) => part.is_ok(),
+            None => self.ram.is_some() && matches!(self.core, Found::Core(_)),
+        }
+    }
+
+    /// The model's memory, as far as the processor sees it.
     pub fn accelerator(&self) -> Accelerator {
         let end = MEMORY_BASE + self.memory_len;
-        Accelerator { readable_end: if end > REGION_BOUNDARY { REGION_BOUNDARY } else { end } }
+        Accelerator::new(if end > REGION_BOUNDARY { REGION_BOUNDARY } else { end }, self.computer())
     }
 }
 
@@ -114,6 +157,7 @@ impl App {
     fn first_look(&mut self) -> Option<u16> {
         let (config, bad_line) = card::config();
         self.config = config;
+        self.machine.choose(config.core);
         self.scan();
         if let Some(line) = bad_line {
             self.message.put(b"CONFIG.TXT: line %n was not understood", &[u32::from(line)], &[]);
@@ -129,6 +173,31 @@ impl App {
             self.message.text(b"CONFIG.TXT: there is no model ").text(name);
         }
         found
+    }
+
+    /// `/core`: changes what computes, where the model in memory leaves room for that, and says what does.
+    #[inline(never)]
+    pub fn choose_core(&mut self, word: &[u8], header: &Header) {
+        let choice = match word {
+            b"on" => CoreChoice::On,
+            b"off" => CoreChoice::Off,
+            _ => CoreChoice::Auto,
+        };
+        let memory = if self.machine.ram == Some(true) { 64 * MEGABYTE } else { 8 * MEGABYTE };
+        if !word.is_empty() {
+            if header.memory_needed <= memory - RESERVE {
+                self.machine.choose(choice);
+            }
+            if self.machine.computes() {
+                self.config.core = choice;
+            } else {
+                self.console.note(b"[there is no core, or no SSNAIL.CPU on the card]");
+                self.machine.choose(self.config.core);
+            }
+        }
+        let computer = self.machine.computer();
+        let text: &[u8] = if computer.is_some() { b"[the 45GS02 computes]" } else { b"[the SSNAIL core computes]" };
+        self.console.note(text);
     }
 
     #[inline(never)]
@@ -152,6 +221,6 @@ fn machine_line(machine: &Machine) -> Line {
         Found::Core(capabilities) => (b"%s%s - SSNAIL core version 1, capabilities %h", u32::from(capabilities)),
     };
     line.put(template, &[number], &[board::name(), emulated]);
-    line.put(b" - %n MB", &[machine.memory_len / MEGABYTE], &[]);
+    line.put(b" - %n MB", &[machine.memory_len.div_ceil(MEGABYTE)], &[]);
     line
 }

@@ -4,11 +4,13 @@
 
 use crate::hw::far::Far;
 use crate::hw::hdos::{self, Entry as DirEntry, Error};
+use crate::hw::part::{Part, NAME};
 use ssnail_shared::catalogue::{is_model_name, judge, Catalogue, Directory, Entry, Verdict, NAME_MAX, RECORD_LEN};
 use ssnail_shared::config::Config;
 use ssnail_shared::header::{HeaderError, DESCRIPTION_LEN};
 use ssnail_shared::map::HEADER_LEN;
 use ssnail_shared::mem::ReadMemory;
+use ssnail_shared::work::VECTOR_MAX;
 
 /// Models that the list holds.
 const CAPACITY: u16 = 120;
@@ -33,7 +35,12 @@ pub fn go_to(directory: Directory) -> Result<(), Error> {
 }
 
 /// Fills the list from `/` and `/SSNAIL/`. A missing folder is no error.
-pub fn scan(list: &mut Catalogue, memory_len: u32, mut progress: impl FnMut(u16)) -> Result<(), Error> {
+pub fn scan(
+    list: &mut Catalogue,
+    memory_len: u32,
+    computer: Option<Part>,
+    mut progress: impl FnMut(u16),
+) -> Result<(), Error> {
     list.clear();
     for directory in [Directory::Root, Directory::Ssnail] {
         match go_to(directory) {
@@ -53,7 +60,7 @@ pub fn scan(list: &mut Catalogue, memory_len: u32, mut progress: impl FnMut(u16)
     let mut i = 0;
     while i < list.len() {
         if let Ok(mut entry) = list.get(&Far, i) {
-            look(&mut entry, memory_len);
+            look(&mut entry, memory_len, computer);
             let _ = list.replace(&mut Far, i, &entry);
         }
         progress(i + 1);
@@ -70,6 +77,7 @@ fn unjudged(directory: Directory, e: &DirEntry) -> Entry {
         short: e.short,
         file_len: e.size,
         memory_needed: 0,
+        milliseconds: 0,
         verdict: Verdict::Unreadable,
         name: [0; NAME_MAX],
         name_len: 0,
@@ -98,19 +106,33 @@ fn unjudged(directory: Directory, e: &DirEntry) -> Entry {
 
 /// Reads the header of a listed file and judges it.
 #[inline(never)]
-fn look(entry: &mut Entry, memory_len: u32) {
+fn look(entry: &mut Entry, memory_len: u32, computer: Option<Part>) {
     match read_header(entry) {
         Ok(bytes) => match judge(&bytes, entry.file_len, memory_len) {
             Ok((header, verdict)) => {
                 entry.memory_needed = header.memory_needed;
                 entry.description = header.description;
                 entry.verdict = verdict;
+                if let (Verdict::Fits, Some(computer)) = (verdict, computer) {
+                    let (milliseconds, widest) = computer.estimate(&header);
+                    entry.milliseconds = milliseconds;
+                    if widest > VECTOR_MAX {
+                        entry.verdict = Verdict::TooWide { elements: widest };
+                    }
+                }
             }
             Err(HeaderError { offset, .. }) => entry.verdict = Verdict::BadHeader { offset: offset as u8 },
         },
         Err(Error(0)) => entry.verdict = Verdict::WrongLength,
         Err(_) => entry.verdict = Verdict::Unreadable,
     }
+}
+
+/// Opens the part that computes without the core, in `/SSNAIL/` or `/`.
+#[inline(never)]
+pub fn open_part() -> Result<(), Error> {
+    let open = |directory| go_to(directory).and_then(|()| hdos::open(NAME));
+    open(Directory::Ssnail).or_else(|_| open(Directory::Root))
 }
 
 /// Opens a listed file and reads its first sector into the buffer; gives the header. Code 0: shorter than a header.

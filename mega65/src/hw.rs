@@ -6,6 +6,8 @@ pub mod core;
 pub mod far;
 pub mod hdos;
 pub mod keys;
+pub mod mailbox;
+pub mod part;
 pub mod vic;
 
 /// Registers in the MEGA65 personality, at their 28-bit addresses, whatever $D02F says.

@@ -46,6 +46,11 @@ pub enum Verdict {
     },
     /// The card could not be read.
     Unreadable,
+    /// A vector is longer than what the processor computes without the core.
+    TooWide {
+        /// Elements of the longest.
+        elements: u32,
+    },
 }
 
 /// Looks at the first bytes of a file.
@@ -106,6 +111,8 @@ pub struct Entry {
     pub file_len: u32,
     /// Memory that it needs, 0 where the header is bad.
     pub memory_needed: u32,
+    /// What a token takes without the core; 0 where that is not known.
+    pub milliseconds: u32,
     /// Whether it can be used.
     pub verdict: Verdict,
     /// Name to show; ASCII.
@@ -139,7 +146,12 @@ impl Entry {
             Verdict::WrongLength => (2, 0),
             Verdict::BadHeader { offset } => (3, offset),
             Verdict::Unreadable => (4, 0),
+            Verdict::TooWide { elements } => {
+                r[92..96].copy_from_slice(&elements.to_le_bytes());
+                (5, 0)
+            }
         };
+        r[88..92].copy_from_slice(&self.milliseconds.to_le_bytes());
         r[1] = code;
         r[2] = offset;
         r[3] = self.name_len;
@@ -158,11 +170,13 @@ impl Entry {
             short: [0; 11],
             file_len: word(4),
             memory_needed: word(8),
+            milliseconds: word(88),
             verdict: match r[1] {
                 0 => Verdict::Fits,
                 1 => Verdict::TooBig,
                 2 => Verdict::WrongLength,
                 3 => Verdict::BadHeader { offset: r[2] },
+                5 => Verdict::TooWide { elements: word(92) },
                 _ => Verdict::Unreadable,
             },
             name: [0; NAME_MAX],
@@ -338,6 +352,7 @@ mod tests {
             directory: Directory::Ssnail,
             short: *b"XXXXXXXXSSN",
             file_len: 1000,
+            milliseconds: 1_234,
             memory_needed: 2000,
             verdict: Verdict::BadHeader { offset: 0x20 },
             name: [0; NAME_MAX],

@@ -28,3 +28,4 @@ pub mod tables;
 pub mod tokenizer;
 pub mod ui;
 pub mod utf8;
+pub mod work;

@@ -286,6 +286,19 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// Ends the turn at once, in the middle of a token, where what computes can be left alone and begins anew with the
+    /// next job. What was reported stays.
+    ///
+    /// # Errors
+    /// [`TurnError::Memory`].
+    pub fn abandon<C: Core>(&mut self, core: &mut C) -> Result<(), TurnError> {
+        if let Phase::Prompt { end, saved } = self.phase {
+            core.write_u32(TOKENS + 4 * end, saved)?;
+        }
+        self.phase = Phase::Over(StopReason::Requested);
+        Ok(())
+    }
+
     /// Looks how far the turn is. Call until [`Event::Done`] or an error.
     ///
     /// # Errors

@@ -31,6 +31,11 @@ pub fn prg() -> Option<Vec<u8>> {
     built("SSNAIL.PRG", "prg")
 }
 
+/// The part of it that computes without the core, or nothing where it has not been built.
+pub fn part() -> Option<Vec<u8>> {
+    built("SSNAIL.CPU", "prg")
+}
+
 /// The demonstration program of the emulated MEGA65, or nothing where it has not been built.
 pub fn demo() -> Option<Vec<u8>> {
     built("DEMO.PRG", "m65-demo")

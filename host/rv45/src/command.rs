@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Usage, for help texts.
 pub const USAGE: &str =
-    "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..] [--asm FILE] [--abort-on-panic] [--smallest] [--compress] [--checks]
+    "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..] [--asm FILE] [--abort-on-panic] [--smallest] [--compress] [--checks] [--part] [--stack-top HEX]
   ELF      linked for riscv32im with --emit-relocs and rv45.ld (see toolchain.sh)
   --map    symbols with address, size and cycles of their straight path
   --list   RISC-V instructions and 45GS02 code side by side
@@ -13,6 +13,8 @@ pub const USAGE: &str =
   --asm    hand-written routines, each beginning with `.func NAME`
   --abort-on-panic  panics stop in rv_panic without the panic handler and its messages
   --smallest  all but hot functions in the smallest form, several times slower
+  --part   a part of another program (see ARCHITECTURE.md), with its data where rv45_data says and its soft
+           stack below --stack-top ADDRESS
   --checks  stack overflow ends in rv_overflow";
 
 /// Why the command failed.
@@ -57,6 +59,12 @@ pub fn run(args: impl IntoIterator<Item = String>) -> Result<String, CommandErro
             "--compress" => options.compress = true,
             "--checks" => options.checks = true,
             "--smallest" => options.smallest = true,
+            "--part" => options.part = true,
+            "--stack-top" => {
+                let text = value()?;
+                let number = u32::from_str_radix(text.trim_start_matches("0x"), 16);
+                options.stack_top = number.map_err(|_| CommandError::Usage(format!("{arg} {text}: no hex number")))?;
+            }
             "--asm" => {
                 let path = PathBuf::from(value()?);
                 let text = std::fs::read_to_string(&path).map_err(|error| CommandError::File { path, error })?;

@@ -6,6 +6,7 @@ mod error;
 pub mod map;
 mod options;
 mod packed;
+pub mod part;
 mod payload;
 pub mod regions;
 mod room;
@@ -27,12 +28,11 @@ pub use error::LinkError;
 pub use options::Options;
 use room::Room;
 
-/// First byte of the PRG in memory.
-pub const LOAD: u16 = 0x2001;
+pub use part::LOAD;
 /// End of the code that lies in main memory.
 pub const MAIN_END: u16 = 0xD000;
 /// End of what BASIC can load.
-pub const FILE_END: u32 = 0xF700;
+pub const FILE_END: u32 = 0xFF00;
 
 /// One piece of code with its name: a function or a hand-written routine.
 #[derive(Debug, Clone)]
@@ -105,7 +105,11 @@ pub fn link_source(
     let constants = constants::place(&mut pieces, &pool);
     let halt = symbols.named("rv_halt");
     let data = payload::check(source.data, options)?;
-    let begin = start::code(source.entry, halt, payload::stack_page(&data, options), options, symbols);
+    let stack_page = payload::stack_page(&data, options);
+    let begin = match options.part {
+        true => start::part(source.entry, stack_page, options, symbols),
+        false => start::code(source.entry, halt, stack_page, options, symbols),
+    };
     let room = Room { begin: &begin, data: &data, constants: &constants, runtime, options };
     let mut built = room.fit(pieces, &source.pointers, &heat, symbols)?;
     let code = built.placed.encode(&begin, symbols)?;
@@ -125,12 +129,17 @@ pub fn link_source(
         (address(symbols.named("rv_start")), address(halt))
     };
     let length = code.main.len() + payload.len();
-    let prg = if options.compress || u32::from(LOAD) + length as u32 > FILE_END {
+    let prg = if options.part {
+        if !payload.high.is_empty() || !payload.overlays.is_empty() || !files.is_empty() {
+            return Err(built.placed.map.too_large("a part", built.placed.main_end(), MAIN_END.into()));
+        }
+        part::file(&code.main, &data, &payload.data)
+    } else if options.compress || u32::from(LOAD) + length as u32 > FILE_END {
         let mut image = code.main;
         let main = image.len();
         let moved = built.table.fill(&payload, packed::STAGE + main as u32, &mut image, false);
         image.extend(moved);
-        packed::file(&image, main, start)?
+        packed::file(&image, main, payload.data.len(), start)?
     } else {
         let mut image = code.main;
         let moved = built.table.fill(&payload, u32::from(LOAD) + image.len() as u32, &mut image, true);

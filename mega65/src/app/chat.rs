@@ -243,8 +243,9 @@ impl Chat<'_, '_> {
                 self.app.console.note(b"[this card's DOS cannot write: nothing was saved]");
                 return None;
             }
-            Command::Core(_) => {
-                self.app.console.note(b"[the SSNAIL core computes]");
+            Command::Core(word) => {
+                self.app.choose_core(word, self.header);
+                self.core = self.app.machine.accelerator();
                 return None;
             }
             Command::Quit => return Some(After::Leave),
@@ -349,7 +350,7 @@ impl Chat<'_, '_> {
                 Event::Prompt { .. } => quiet = Stopwatch::start(),
                 Event::Done(reason) => return Ok(reason),
                 Event::Working => {
-                    if quiet.milliseconds() > PATIENCE {
+                    if self.core.part.is_none() && quiet.milliseconds() > PATIENCE {
                         return Err(None);
                     }
                 }
@@ -359,7 +360,9 @@ impl Chat<'_, '_> {
                 self.status(Some(turn));
             }
             while let Some(key) = keys::next() {
-                if key == Key::Stop {
+                if key == Key::Stop && self.core.part.is_some() {
+                    self.session.abandon(&mut self.core).map_err(Some)?;
+                } else if key == Key::Stop {
                     stops += 1;
                     // A core that does not even see the stop is given up at the third press.
                     if stops > 2 {

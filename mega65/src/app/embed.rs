@@ -130,6 +130,10 @@ pub fn run(app: &mut App, header: &Header) -> After {
             Some(Ok(Command::Stats)) => {
                 app.console.tell(Style::Note, b"[%n lines]", &[memories.count.min(memories.capacity)], &[]);
             }
+            Some(Ok(Command::Core(word))) => {
+                app.choose_core(word, header);
+                core = app.machine.accelerator();
+            }
             Some(_) => {
                 app.console.note(b"  /reset, /stats, /model, /quit");
             }
@@ -267,7 +271,12 @@ fn embed(
                 return Err(line);
             }
             CoreState::Busy => {
-                if watch.milliseconds() > PATIENCE || keys::stop_pressed() {
+                let stop = keys::stop_pressed();
+                if stop && core.part.is_some() {
+                    line.text(b"[stopped]");
+                    return Err(line);
+                }
+                if stop || (core.part.is_none() && watch.milliseconds() > PATIENCE) {
                     line.text(b"[the core is still busy: /model loads the model again]");
                     return Err(line);
                 }

@@ -4,9 +4,10 @@ use super::menu::refusal;
 use super::{App, Machine, TITLE};
 use crate::card;
 use crate::hw::clock::Stopwatch;
-use crate::hw::core::{wait_ready, Found, Port};
+use crate::hw::core::{Accelerator, Found, Target};
 use crate::hw::far::{self, Far};
 use crate::hw::vic::{self, Screen};
+use crate::hw::part::Part;
 use crate::hw::{board, hdos, keys};
 use crate::out::Line;
 use ssnail_shared::header::Header;
@@ -43,7 +44,7 @@ pub fn probe() -> Option<bool> {
         board::select_sdram(sdram);
         if [0x5A17_C3E1u32, 0xA5E8_3C1E]
             .iter()
-            .all(|pattern| write_word(OUTPUT, *pattern) && far::peek32(OUTPUT) == *pattern)
+            .all(|pattern| write_word(None, OUTPUT, *pattern) && far::peek32(OUTPUT) == *pattern)
         {
             return Some(sdram);
         }
@@ -52,11 +53,10 @@ pub fn probe() -> Option<bool> {
     None
 }
 
-/// Writes a word through the load port.
+/// Writes a word as models are loaded.
 #[inline(never)]
-fn write_word(address: u32, value: u32) -> bool {
-    let mut memory = crate::hw::core::Accelerator { readable_end: u32::MAX };
-    memory.write_u32(address, value).is_ok()
+fn write_word(part: Option<Part>, address: u32, value: u32) -> bool {
+    Accelerator::new(u32::MAX, part).write_u32(address, value).is_ok()
 }
 
 /// The model that an earlier run of the program left in memory, if it is still whole.
@@ -115,12 +115,10 @@ impl App {
             self.message = why;
             return None;
         }
-        match self.machine.core {
-            Found::Core(_) => {}
-            _ => {
-                self.message.text(b"This needs the SSNAIL core; start the MEGA65 with it and run SSNAIL again");
-                return None;
-            }
+        let part = self.machine.computer();
+        if part.is_none() && (self.machine.part.is_some() || !matches!(self.machine.core, Found::Core(_))) {
+            self.message.text(b"This needs the SSNAIL core, or SSNAIL.CPU in /SSNAIL/ on the card");
+            return None;
         }
         let Some(sdram) = self.machine.ram else {
             self.message.text(b"The core's memory does not answer: switch the MEGA65 off and on");
@@ -137,14 +135,14 @@ impl App {
             // The list has checked this header; a card that changed since then is a card fault.
             Header::parse(&bytes).map_err(|_| Failure::Card(hdos::Error(0x20)))
         });
-        let result = header.and_then(|header| stream(&header).map(|()| header));
+        let result = header.and_then(|header| stream(&header, part).map(|()| header));
         hdos::close();
         match result {
             Ok(header) => Some(header),
             Err(failure) => {
                 // Nothing half loaded is ever offered.
-                write_word(SIGNATURE_MARK, 0);
-                write_word(MEMORY_BASE, 0);
+                write_word(part, SIGNATURE_MARK, 0);
+                write_word(part, MEMORY_BASE, 0);
                 self.explain(&failure);
                 None
             }
@@ -214,8 +212,8 @@ fn sector_sum(at: u32) -> u32 {
 
 /// Sends the file, whose first sector is in the buffer.
 #[inline(never)]
-fn stream(header: &Header) -> Result<(), Failure> {
-    let mut port = Port;
+fn stream(header: &Header, part: Option<Part>) -> Result<(), Failure> {
+    let mut port = if part.is_some() { Target::Memory(MEMORY_BASE) } else { Target::Port };
     let watch = Stopwatch::start();
     let mut loader = Loader::begin(header, &mut port);
     let sectors = header.file_len().div_ceil(u32::from(hdos::SECTOR));
@@ -228,7 +226,7 @@ fn stream(header: &Header) -> Result<(), Failure> {
     let mut drawn = 0;
     loop {
         if let Ready::NotYet = loader.ready(&mut port).map_err(Failure::Port)? {
-            if !wait_ready() {
+            if !port.wait_ready() {
                 return Err(Failure::NotReady);
             }
         }
@@ -260,14 +258,14 @@ fn stream(header: &Header) -> Result<(), Failure> {
         sector += 1;
     }
     loader.finish(&mut port).map_err(Failure::Port)?;
-    if !wait_ready() {
+    if !port.wait_ready() {
         return Err(Failure::NotReady);
     }
     loader.ready(&mut port).map_err(Failure::Port)?;
     progress(&loader, watch, &mut drawn);
     samples.compare()?;
-    write_word(SIGNATURE, signature(header));
-    write_word(SIGNATURE_MARK, LOADED);
+    write_word(part, SIGNATURE, signature(header));
+    write_word(part, SIGNATURE_MARK, LOADED);
     Ok(())
 }
 

@@ -4,12 +4,14 @@ use super::{machine_line, App, Choice, TITLE};
 use crate::card;
 use crate::hw::core::Found;
 use crate::hw::far::Far;
+use crate::hw::part::PartError;
 use crate::hw::vic::{self, Screen};
 use crate::hw::{clock, keys};
 use crate::out::Line;
 use ssnail_shared::catalogue::{Entry, Verdict};
 use ssnail_shared::ui::editor::Key;
 use ssnail_shared::ui::{Style, Surface};
+use ssnail_shared::work::VECTOR_MAX;
 
 const FIRST_ROW: u8 = 6;
 /// Models on a page, two rows each.
@@ -28,6 +30,10 @@ fn reason(entry: &Entry, have: u32) -> Line {
     let template: &[u8] = match entry.verdict {
         Verdict::Fits => b"",
         Verdict::TooBig => b"too big: needs %m, here are %m",
+        Verdict::TooWide { elements } => {
+            numbers = [elements, VECTOR_MAX];
+            b"too wide: vectors of %n elements; without the core at most %n"
+        }
         Verdict::WrongLength => b"damaged: its length is not what its header says; copy it again",
         Verdict::BadHeader { offset: 0 } => b"not a SSNAIL image",
         Verdict::BadHeader { offset: 4 } => b"an image of another version; convert the model again",
@@ -50,7 +56,8 @@ impl App {
         Screen.text(0, 0, TITLE, Style::Title);
         Screen.text(1, 0, machine_line(&self.machine).bytes(), Style::Note);
         Screen.text(3, 0, b"Looking for models on the card ...", Style::Text);
-        let result = card::scan(&mut self.list, self.machine.memory_len, |n| {
+        let computer = self.machine.computer();
+        let result = card::scan(&mut self.list, self.machine.memory_len, computer, |n| {
             let mut line = Line::new();
             line.put(b"%n", &[u32::from(n)], &[]);
             Screen.text(3, 35, line.bytes(), Style::Text);
@@ -156,20 +163,10 @@ impl App {
         vic::clear();
         Screen.text(0, 0, TITLE, Style::Title);
         Screen.text(1, 0, machine_line(&self.machine).bytes(), Style::Note);
-        match self.machine.core {
-            Found::None => {
-                Screen.text(2, 0, b"No SSNAIL core answers at $FFD7500: models can be listed, not run.", Style::Error)
-            }
-            Found::Other(_) => Screen.text(
-                2,
-                0,
-                b"This core is of another version than this program: update one of them.",
-                Style::Error,
-            ),
-            Found::Core(_) if self.machine.ram.is_none() => {
-                Screen.text(2, 0, b"The core's memory does not answer: switch the MEGA65 off and on.", Style::Error);
-            }
-            Found::Core(_) => {}
+        match self.machine.part {
+            Some(Ok(_)) => Screen.text(2, 0, b"The 45GS02 itself computes: slowly, and the same text.", Style::Note),
+            Some(Err(error)) => Screen.text(2, 0, part_fault(error), Style::Error),
+            None => self.draw_core(),
         }
         let mut line = Line::new();
         let count = self.list.len();
@@ -197,13 +194,39 @@ impl App {
         self.draw_foot(resident);
     }
 
+    #[inline(never)]
+    fn draw_core(&self) {
+        match self.machine.core {
+            Found::None => {
+                Screen.text(2, 0, b"No SSNAIL core answers at $FFD7500: models can be listed, not run.", Style::Error)
+            }
+            Found::Other(_) => Screen.text(
+                2,
+                0,
+                b"This core is of another version than this program: update one of them.",
+                Style::Error,
+            ),
+            Found::Core(_) if self.machine.ram.is_none() => {
+                Screen.text(2, 0, b"The core's memory does not answer: switch the MEGA65 off and on.", Style::Error);
+            }
+            Found::Core(_) => {}
+        }
+    }
+
     fn draw_entry(&self, index: u16, selected: bool) {
         let Ok(entry) = self.list.get(&Far, index) else { return };
         let row = FIRST_ROW + 2 * (index % PER_PAGE) as u8;
         let mut line = Line::new();
-        let template: &[u8] = if entry.memory_needed > 0 { b"%s%n %s  %m" } else { b"%s%n %s" };
+        let template: &[u8] = if entry.milliseconds > 0 {
+            b"%s%n %s  %m  about %t s a token"
+        } else if entry.memory_needed > 0 {
+            b"%s%n %s  %m"
+        } else {
+            b"%s%n %s"
+        };
         let pad: &[u8] = if index < 9 { b" " } else { b"" };
-        line.put(template, &[u32::from(index) + 1, entry.memory_needed], &[pad, entry.name()]);
+        let numbers = [u32::from(index) + 1, entry.memory_needed, entry.milliseconds.div_ceil(100)];
+        line.put(template, &numbers, &[pad, entry.name()]);
         Screen.clear(row, 0);
         Screen.text(row, 0, line.bytes(), if selected { Style::Marked } else { Style::Text });
         Screen.clear(row + 1, 0);
@@ -250,6 +273,14 @@ impl App {
             Screen.text(row, 0, text, Style::Text);
         }
         while keys::next().is_none() {}
+    }
+}
+
+/// Why nothing computes.
+fn part_fault(error: PartError) -> &'static [u8] {
+    match error {
+        PartError::Card(_) => b"No SSNAIL core answers at $FFD7500 and /SSNAIL/SSNAIL.CPU is not on the card.",
+        PartError::Wrong => b"SSNAIL.CPU on the card is damaged or of another version: copy it again.",
     }
 }
 

@@ -3,6 +3,7 @@
 use super::clock::Stopwatch;
 use super::far::{self, peek, poke, Far};
 use super::hdos;
+use super::part::Part;
 use ssnail_shared::loader::LoadPort;
 use ssnail_shared::mem::{Fault, Memory, ReadMemory};
 use ssnail_shared::registers as reg;
@@ -34,8 +35,52 @@ pub fn find() -> Found {
     }
 }
 
-/// The load port, whose data come from the SD buffer by DMA with a held destination.
+/// The core's load port, whose data come from the SD buffer by DMA with a held destination.
 pub struct Port;
+
+/// Where a model is loaded to: the core's load port, or memory that the processor writes itself.
+pub enum Target {
+    /// The load port.
+    Port,
+    /// Memory; where the next byte goes.
+    Memory(u32),
+}
+
+impl LoadPort for Target {
+    fn control(&mut self) -> u8 {
+        match self {
+            Self::Port => Port.control(),
+            Self::Memory(_) => reg::LOAD_READY,
+        }
+    }
+
+    fn commit(&mut self, address: u32, clear_error: bool) {
+        match self {
+            Self::Port => Port.commit(address, clear_error),
+            Self::Memory(to) => *to = address,
+        }
+    }
+
+    fn send(&mut self, offset: u32, length: u32) {
+        match self {
+            Self::Port => Port.send(offset, length),
+            Self::Memory(to) => {
+                far::copy(*to, hdos::BUFFER + offset, length);
+                *to += length;
+            }
+        }
+    }
+}
+
+impl Target {
+    /// Waits until the next sector may be sent.
+    pub fn wait_ready(&self) -> bool {
+        match self {
+            Self::Port => wait_ready(),
+            Self::Memory(_) => true,
+        }
+    }
+}
 
 impl LoadPort for Port {
     fn control(&mut self) -> u8 {
@@ -75,10 +120,22 @@ fn wait_longer() -> bool {
     false
 }
 
-/// The core's memory and its jobs: read through $8000000, written through the load port.
+/// What computes, and its memory: the core, whose memory is read through $8000000 and written through the load port, or
+/// the processor itself.
 pub struct Accelerator {
     /// First address that the processor cannot read.
     pub readable_end: u32,
+    /// What computes instead of the core.
+    pub part: Option<Part>,
+    /// How the part's job stands.
+    job: CoreState,
+}
+
+impl Accelerator {
+    /// With the core, or with a part instead.
+    pub fn new(readable_end: u32, part: Option<Part>) -> Self {
+        Self { readable_end, part, job: CoreState::Idle }
+    }
 }
 
 impl ReadMemory for Accelerator {
@@ -126,6 +183,10 @@ impl ReadMemory for Accelerator {
 impl Memory for Accelerator {
     fn write(&mut self, address: u32, data: &[u8]) -> Result<(), Fault> {
         let fault = Fault { address, length: data.len() as u32 };
+        if self.part.is_some() {
+            self.check(address, fault.length)?;
+            return Far.write(address, data);
+        }
         if peek(at(reg::STATUS)) & reg::STATUS_BUSY != 0 {
             // The port rests while a job runs. A processor write below 16 MB reaches both memories.
             let mut to = address;
@@ -152,6 +213,11 @@ impl Memory for Accelerator {
 
 impl Core for Accelerator {
     fn go(&mut self, job: u32) {
+        if let Some(part) = &self.part {
+            part.go(job, self.readable_end);
+            self.job = CoreState::Busy;
+            return;
+        }
         let mut to = at(reg::JOB);
         for b in job.to_le_bytes() {
             poke(to, b);
@@ -161,6 +227,12 @@ impl Core for Accelerator {
     }
 
     fn state(&mut self) -> CoreState {
+        if let Some(part) = &self.part {
+            if self.job == CoreState::Busy {
+                self.job = part.resume();
+            }
+            return self.job;
+        }
         if peek(at(reg::STATUS)) & reg::STATUS_BUSY != 0 {
             return CoreState::Busy;
         }

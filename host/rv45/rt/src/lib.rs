@@ -6,6 +6,7 @@
 
 #![no_std]
 
+pub mod part;
 #[cfg(target_arch = "riscv32")]
 mod save;
 

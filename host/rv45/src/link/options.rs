@@ -20,6 +20,8 @@ pub struct Options {
     /// Overlays become files of their own, which the program loads before it calls into them, instead
     /// of being moved to their place from the PRG.
     pub overlay_files: bool,
+    /// A part of another program instead of one of its own: see [`super::part`].
+    pub part: bool,
     /// End of the code in main memory; what does not fit goes to $E000 up.
     pub main_end: u16,
     /// Everything but hot functions in the smallest form, several times slower.
@@ -48,6 +50,7 @@ impl Default for Options {
             checks: false,
             compress: false,
             overlay_files: false,
+            part: false,
             main_end: MAIN_END,
             smallest: false,
             outline: true,

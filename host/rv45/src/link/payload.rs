@@ -18,7 +18,8 @@ const JOB: usize = 18;
 pub fn check(data: Vec<Data>, options: &Options) -> Result<Vec<Data>, LinkError> {
     for d in &data {
         let end = u64::from(d.addr) + u64::from(d.size);
-        if d.addr < 0x4_0000 || end > u64::from(options.stack_top) {
+        let lowest = if options.part { overlay_home(1) } else { 0x4_0000 };
+        if d.addr < lowest || end > u64::from(options.stack_top) {
             return Err(LinkError::Data { name: d.name.clone(), addr: d.addr, size: d.size });
         }
     }

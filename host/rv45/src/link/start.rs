@@ -1,15 +1,17 @@
 //! The BASIC stub and the start-up code.
 
-use super::{LOAD, Options, constants};
+use super::part::{LOAD, START};
+use super::{Options, constants};
 use crate::asm::{Builder, Item, Label, Mnemonic as M, Symbols};
 use crate::lower::cells::{BASE_PAGE, W4, cell};
 use crate::runtime::{LOG, STACK_PAGE, THREADED};
 use crate::rv::Reg;
 
-/// BASIC lines `10 BANK 0` and `20 SYS 8224`; the code follows at a fixed place.
-const START: u16 = 0x2020;
+/// Where interrupts go: an RTI before the code, at the same address in a program and in its parts.
+const IGNORE: u16 = START - 1;
+const RTI: u8 = 0x40;
 
-/// The BASIC lines, padded to where code starts.
+/// The BASIC lines `10 BANK 0` and `20 SYS 8224`, padded to where code starts.
 pub fn stub() -> Vec<u8> {
     let mut out = Vec::new();
     let bank = [0xFE, 0x02, b' ', b'0'].to_vec();
@@ -22,7 +24,13 @@ pub fn stub() -> Vec<u8> {
         out.push(0);
     }
     out.extend([0, 0]);
-    out.resize(usize::from(START - LOAD), 0);
+    pad(out)
+}
+
+/// Up to [`START`], with the RTI for interrupts.
+fn pad(mut out: Vec<u8>) -> Vec<u8> {
+    out.resize(usize::from(IGNORE - LOAD), 0);
+    out.push(RTI);
     out
 }
 
@@ -75,13 +83,42 @@ pub fn code(entry: Label, halt: Label, stack_page: u8, options: &Options, symbol
     b.imm(M::LDX, top as u8);
     b.imp(M::TYS);
     b.imp(M::TXS);
-    let ignore = symbols.fresh();
     for vector in [0xFFFA, 0xFFFE] {
-        b.inst(M::LDA, crate::asm::Mode::Immediate, crate::asm::Operand::Lo(ignore, 0));
-        b.abs(M::STA, vector);
-        b.inst(M::LDA, crate::asm::Mode::Immediate, crate::asm::Operand::Hi(ignore, 0));
-        b.abs(M::STA, vector + 1);
+        let [low, high] = IGNORE.to_le_bytes();
+        for (at, value) in [(vector, low), (vector + 1, high)] {
+            b.imm(M::LDA, value);
+            b.abs(M::STA, at);
+        }
     }
+    base_page(&mut b, stack_page, options, symbols);
+    let table = symbols.named("rv_table");
+    b.imm(M::LDA, 0);
+    b.abs(M::STA, 0xD702);
+    b.abs(M::STA, 0xD704);
+    b.inst(M::LDA, crate::asm::Mode::Immediate, crate::asm::Operand::Hi(table, 0));
+    b.abs(M::STA, 0xD701);
+    b.inst(M::LDA, crate::asm::Mode::Immediate, crate::asm::Operand::Lo(table, 0));
+    b.abs(M::STA, 0xD705);
+    b.jsr(entry);
+    b.jmp(halt);
+    b.items
+}
+
+/// The beginning of a part: fills the base page and calls `entry`; both stacks are those of the caller, who
+/// has put everything in its place.
+pub fn part(entry: Label, stack_page: u8, options: &Options, symbols: &mut Symbols) -> Vec<Item> {
+    let mut b = Builder::default();
+    b.items.push(Item::Bytes(pad(Vec::new())));
+    b.label(symbols.named("rv_start"));
+    b.imp(M::CLD);
+    base_page(&mut b, stack_page, options, symbols);
+    b.jsr(entry);
+    b.imp(M::RTS);
+    b.items
+}
+
+/// Selects the base page and gives it its first content.
+fn base_page(b: &mut Builder, stack_page: u8, options: &Options, symbols: &mut Symbols) {
     b.imm(M::LDA, BASE_PAGE);
     b.imp(M::TAB);
     let clear = symbols.fresh();
@@ -91,7 +128,7 @@ pub fn code(entry: Label, halt: Label, stack_page: u8, options: &Options, symbol
     b.inst(M::STA, crate::asm::Mode::BasePageX, crate::asm::Operand::Byte(0));
     b.imp(M::INX);
     b.branch(M::BNE, clear);
-    constants::copy_code(symbols, &mut b);
+    constants::copy_code(symbols, b);
     b.imm(M::LDA, BASE_PAGE);
     for pointer in [1, 3, 5] {
         b.bp(M::STA, THREADED + pointer);
@@ -112,17 +149,4 @@ pub fn code(entry: Label, halt: Label, stack_page: u8, options: &Options, symbol
         b.imm(M::LDA, value);
         b.bp(M::STA, LOG + byte);
     }
-    let table = symbols.named("rv_table");
-    b.imm(M::LDA, 0);
-    b.abs(M::STA, 0xD702);
-    b.abs(M::STA, 0xD704);
-    b.inst(M::LDA, crate::asm::Mode::Immediate, crate::asm::Operand::Hi(table, 0));
-    b.abs(M::STA, 0xD701);
-    b.inst(M::LDA, crate::asm::Mode::Immediate, crate::asm::Operand::Lo(table, 0));
-    b.abs(M::STA, 0xD705);
-    b.jsr(entry);
-    b.jmp(halt);
-    b.label(ignore);
-    b.imp(M::RTI);
-    b.items
 }
