@@ -24,9 +24,26 @@ translate() {
     ls -l "$file"
 }
 
+# block NAME START SOURCES...
+block() {
+    name=$1
+    start=$2
+    shift 2
+    for source in "$@"; do
+        set -- "$@" "$here/src/hw/kernels/$source.s"
+        shift
+    done
+    ${CARGO:-cargo} run --quiet --manifest-path "$root/Cargo.toml" --package rv45 -- --block "$start" -o "$SSNAIL_BLOCKS/$name.bin" "$@" >/dev/null
+}
+
 mkdir -p "$root/build"
+SSNAIL_BLOCKS=$target/blocks
+export SSNAIL_BLOCKS
+mkdir -p "$SSNAIL_BLOCKS"
+block matrix E600 map matrix entry matrix-kernels float quantised halves quantise
+block vector E800 map vectors entry vectors-kernels float attention vector reduce
 compile "$here"
 compile "$here/compute"
 translate ssnail SSNAIL.PRG SSNAIL.map --asm "$here/src/hw/below.s" --asm "$here/src/hw/part.s" \
     --hot "tokenizer::merge,tokenizer::tables,tokenizer::scratch,SlotKey,encode::unit,Accelerator,load::stream,hdos::read,far::stream,Recent,Session::push" --compress
-translate compute SSNAIL.CPU CPU.map --asm "$here/compute/src/panic.s" --part --stack-top 1DFF0
+translate compute SSNAIL.CPU CPU.map --asm "$here/compute/src/panic.s" --asm "$here/compute/src/kernels.s" --part --stack-top 1DFF0

@@ -1,11 +1,13 @@
 //! Figures of the native program in 45GS02 cycles at 40.5 MHz: `cargo bench -p ssnail-xemu-tests`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+use ssnail_gguf::Gguf;
 use ssnail_m65::hdos::{Hdos, Options};
 use ssnail_m65::io::card::Card;
 use ssnail_m65::{Machine, Model, Scenario, Stop};
 use ssnail_xemu_tests::bench::{HERTZ, busy, generated, milliseconds, press, rows, until};
 use ssnail_xemu_tests::card::{File, card};
+use ssnail_xemu_tests::compute::{Part, at_position, profile};
 use ssnail_xemu_tests::scenario::{Setup, Step, play};
 use ssnail_xemu_tests::{model, prg};
 
@@ -20,6 +22,7 @@ const SENTENCE: &str = "Once upon a time there was a little girl who lived near 
 fn main() {
     let Some(prg) = prg() else { return };
     sizes(&prg);
+    without();
     let (Some(small), Some(large)) =
         (model::image("stories260K-Q8_0", "keep"), model::tiny_with_vocabulary("vocab-smollm2", "q8_0"))
     else {
@@ -51,6 +54,40 @@ fn main() {
             echo(&mut s);
         }
         stacks(&s, name);
+    }
+}
+
+/// Tokens without the core: of two models in two formats, with an empty context and far into it, by opcode.
+fn without() {
+    let Some(file) = ssnail_xemu_tests::part() else { return };
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/storyteller-small.gguf");
+    let small = Gguf::open(std::path::Path::new(path)).unwrap();
+    let small = |wtype| {
+        Some(model::convert(
+            &small,
+            &ssnail_convert::Options { wtype: model::policy(wtype), ..ssnail_convert::Options::default() },
+        ))
+    };
+    for (name, image, least) in [
+        ("stories260K, Q8_0", model::image("stories260K-Q8_0", "keep"), [0.7, 0.5]),
+        ("stories260K, Q4_0", model::image("stories260K-Q4_0", "keep"), [0.7, 0.5]),
+        ("storyteller-small, Q8_0", small("q8_0"), [1.0, 0.8]),
+        ("storyteller-small, Q4_0", small("q4_0"), [1.0, 0.8]),
+    ] {
+        let Some(image) = image else { continue };
+        for (position, least) in [0, 200].into_iter().zip(least) {
+            let (before, code, _) = at_position(&image, position);
+            let cycles = Part::new(&file, &before, code).token();
+            let rate = HERTZ as f64 / cycles as f64;
+            let verdict = if rate >= least { "" } else { "  MISSED" };
+            println!(
+                "without the core, {name}, position {position}: {cycles} cycles a token, {rate:.2} tokens/s of {least} \
+                 at least{verdict}"
+            );
+            let list = profile(&file, &before, code);
+            let parts: Vec<String> = list.iter().take(7).map(|(op, _, cycles)| format!("{op:?} {cycles}")).collect();
+            println!("  {}", parts.join(", "));
+        }
     }
 }
 

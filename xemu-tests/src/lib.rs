@@ -12,6 +12,7 @@
 pub mod bench;
 pub mod boot;
 pub mod card;
+pub mod compute;
 #[cfg(unix)]
 pub mod emulated;
 pub mod model;

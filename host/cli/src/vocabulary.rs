@@ -1,11 +1,10 @@
 //! The vocabulary of an image: from text to ids and back, by the tables that the MEGA65 uses as well.
 
-use crate::exit::refused;
+use crate::exit::{Refuse, refused};
 use anyhow::Result;
 use ssnail_shared::header::Header;
 use ssnail_shared::mem::ReadMemory;
 use ssnail_shared::tokenizer::{Encoded, Error, Place, Rules, Tables, WORDS_PER_BYTE, encode};
-use std::fmt::Display;
 
 /// Bytes that a text may grow by before it is looked up: SentencePiece's space, folded characters.
 const ROOM: usize = 16;
@@ -32,17 +31,15 @@ impl Pieces {
 /// The tables of an image that lies in `memory`.
 pub struct Vocabulary<'m, M> {
     tables: Tables<'m, M>,
-    /// Of the image, for messages.
-    name: &'m str,
 }
 
 impl<'m, M: ReadMemory> Vocabulary<'m, M> {
-    /// Finds and checks the tables of the image called `name`.
+    /// Finds and checks the tables.
     ///
     /// # Errors
-    /// A refusal that names the image and the damaged field.
-    pub fn open(memory: &'m M, header: &Header, name: &'m str) -> Result<Self> {
-        Ok(Self { tables: Tables::open(memory, header).map_err(|error| damaged(name, error))?, name })
+    /// A refusal that names the damaged field.
+    pub fn open(memory: &'m M, header: &Header) -> Result<Self> {
+        Ok(Self { tables: Tables::open(memory, header).refuse()? })
     }
 
     /// Ids of a text, and the bytes that no token stands for.
@@ -57,7 +54,7 @@ impl<'m, M: ReadMemory> Vocabulary<'m, M> {
             ids.push(id);
             Ok(())
         });
-        Ok((ids, encoded.map_err(|error| damaged(self.name, error))?))
+        Ok((ids, encoded.refuse()?))
     }
 
     /// Bytes of a token; none for control tokens and for rows of the matrix that have no token.
@@ -68,7 +65,7 @@ impl<'m, M: ReadMemory> Vocabulary<'m, M> {
         let mut bytes = Vec::new();
         match self.tables.piece(id, |part| bytes.extend_from_slice(part)) {
             Ok(()) | Err(Error::NoSuchToken { .. }) => Ok(bytes),
-            Err(error) => Err(damaged(self.name, error)),
+            Err(error) => Err(error).refuse(),
         }
     }
 
@@ -82,11 +79,10 @@ impl<'m, M: ReadMemory> Vocabulary<'m, M> {
             let piece = self.piece(id)?;
             pieces.bytes.extend_from_slice(&piece);
             if pieces.bytes.len() > header.payload_len as usize {
-                let why = format!(
+                return Err(refused(format_args!(
                     "vocabulary table at ${:07X}: its pieces overlap at token {id}; the image is damaged, convert it again",
                     header.vocab
-                );
-                return Err(damaged(self.name, why));
+                )));
             }
             pieces.ends.push(pieces.bytes.len());
         }
@@ -104,8 +100,4 @@ impl<'m, M: ReadMemory> Vocabulary<'m, M> {
         }
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
-}
-
-fn damaged(name: &str, error: impl Display) -> anyhow::Error {
-    refused(format_args!("{name}: {error}"))
 }

@@ -85,12 +85,10 @@ pub enum Error {
         end: u64,
     },
     /// A key that is needed is absent.
-    #[error("key {key} is missing: the metadata ends at byte {end} without it")]
+    #[error("key {key} is missing")]
     MissingKey {
         /// The key.
         key: String,
-        /// One past the last byte of the metadata.
-        end: u64,
     },
     /// A key holds a value of another type than is needed.
     #[error("key {key}, byte {offset}: {expected} expected, {found} found")]

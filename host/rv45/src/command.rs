@@ -1,5 +1,6 @@
 //! The command line, for the `rv45` binary and for programs that offer it as a subcommand.
 
+use crate::asm::{AssembleError, assemble};
 use crate::link::{LinkError, Options, link};
 use std::path::PathBuf;
 
@@ -15,7 +16,8 @@ pub const USAGE: &str =
   --smallest  all but hot functions in the smallest form, several times slower
   --part   a part of another program (see ARCHITECTURE.md), with its data where rv45_data says and its soft
            stack below --stack-top ADDRESS
-  --checks  stack overflow ends in rv_overflow";
+  --checks  stack overflow ends in rv_overflow
+rv45 --block START -o FILE ASM...   assembles sources, one after the other, at START (hex) and fills up to $FFFF";
 
 /// Why the command failed.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +37,37 @@ pub enum CommandError {
     /// The program cannot be translated.
     #[error(transparent)]
     Link(#[from] LinkError),
+    /// The sources of a block cannot be assembled.
+    #[error(transparent)]
+    Assemble(#[from] AssembleError),
+}
+
+/// `--block`: code that is not linked with a program but mapped by it.
+fn block(args: impl Iterator<Item = String>) -> Result<String, CommandError> {
+    let (mut start, mut output, mut text, mut named) = (None, None, String::new(), false);
+    for arg in args {
+        if arg == "-o" {
+            named = true;
+        } else if std::mem::take(&mut named) {
+            output = Some(PathBuf::from(arg));
+        } else if start.is_none() {
+            let number = u16::from_str_radix(arg.trim_start_matches('$'), 16);
+            start = Some(number.map_err(|_| CommandError::Usage(format!("{arg}: no hex number")))?);
+        } else {
+            let path = PathBuf::from(arg);
+            text += &std::fs::read_to_string(&path).map_err(|error| CommandError::File { path, error })?;
+            text.push('\n');
+        }
+    }
+    let (Some(start), Some(path)) = (start, output) else {
+        return Err(CommandError::Usage("a block needs its start and a file".into()));
+    };
+    let assembled = assemble(&text, start)?;
+    let report = format!("{} bytes of code at ${start:04X}\n", assembled.bytes.len());
+    let mut bytes = assembled.bytes;
+    bytes.resize(0x1_0000 - usize::from(start), 0);
+    std::fs::write(&path, bytes).map_err(|error| CommandError::File { path, error })?;
+    Ok(report)
 }
 
 /// Translates as the arguments (without the program's name) say; returns the map as a report.
@@ -42,9 +75,12 @@ pub enum CommandError {
 /// # Errors
 /// [`CommandError`].
 pub fn run(args: impl IntoIterator<Item = String>) -> Result<String, CommandError> {
+    let mut args = args.into_iter().peekable();
+    if args.peek().is_some_and(|first| first == "--block") {
+        return block(args.skip(1));
+    }
     let mut options = Options::default();
     let (mut input, mut output, mut map, mut list) = (None, None, None, None);
-    let mut args = args.into_iter();
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| CommandError::Usage(format!("{arg} needs a value")));
         let names = |text: String| text.split(',').map(str::to_string).collect::<Vec<_>>();

@@ -7,11 +7,11 @@ pub const RESERVE: u32 = 0x3_0000;
 /// In the reserve: the part's file.
 pub const FILE: u32 = 0;
 /// Bytes that the file may have.
-pub const FILE_MAX: u32 = 0xE000;
-/// In the reserve: where a script is counted.
-pub const SCRIPT: u32 = FILE_MAX;
+pub const FILE_MAX: u32 = 0x1_0000;
+/// In the reserve: where a script is counted; the page before it is written as well.
+pub const SCRIPT: u32 = 0x2_E100;
 /// Bytes that it may have.
-pub const SCRIPT_MAX: u32 = 0x2000;
+pub const SCRIPT_MAX: u32 = 0x1E00;
 /// In the reserve: copy of bank 0 where the part's code goes, and of the base page.
 pub const BANK_0: u32 = 0x1_0000;
 /// In the reserve: copy of bank 1 where the part's data go.

@@ -123,11 +123,7 @@ pub trait Kernels<M: Memory> {
 
     /// Sum of the squares.
     fn squares(&mut self, x: &[f32]) -> f32 {
-        let mut squares = Sum::new();
-        for v in x {
-            squares.add(v * v);
-        }
-        squares.value()
+        squares(x)
     }
 
     /// Each element times `factor`, then times that of the vector at `gain`.
@@ -187,6 +183,26 @@ pub trait Kernels<M: Memory> {
         }
         Ok(())
     }
+}
+
+/// [`Kernels::squares`], for those who bring their own for most vectors but not all.
+#[must_use]
+pub fn squares(x: &[f32]) -> f32 {
+    let mut squares = Sum::new();
+    for v in x {
+        squares.add(v * v);
+    }
+    squares.value()
+}
+
+/// Sum in order, from the first element on.
+#[must_use]
+pub fn sum(x: &[f32]) -> f32 {
+    let mut sum = Sum::new();
+    for v in x {
+        sum.add(*v);
+    }
+    sum.value()
 }
 
 /// [`Kernels::quantise`], for those who bring their own for most vectors but not all.

@@ -1,6 +1,6 @@
 //! Attention over F16 caches.
 
-use super::bench::{self, Bench, VECTOR};
+use super::bench::{Bench, VECTOR};
 use super::{ATTIC, OUT, X, float};
 use ssnail_shared::exec::kernels::{Cache, Kernels, Portable};
 use ssnail_shared::exec::num::f32_to_f16;
@@ -54,23 +54,14 @@ fn scores(seed: u32, dim: usize, rows: usize) -> u64 {
     let at = ATTIC + if seed % 5 == 4 { 0x10_0000 - 2 * stride as u32 } else { 0x1_0004 };
     let (bytes, query) = cache(seed, rows, stride, dim);
     let mut want = vec![0.0; rows];
-    let memory = SliceMemory::new(at, &bytes[..]);
     let keys = Cache { at, stride: stride as u32, halves: true };
-    let memory = SliceMemory::new(at, {
-        let _ = memory;
-        bytes.clone()
-    });
+    let memory = SliceMemory::new(at, bytes.clone());
     Kernels::scores(&mut Portable, &memory, keys, &query, 0.353_553_4, &mut want).unwrap();
     let mut bench = Bench::new(&VECTOR);
     bench.poke(at, &bytes);
     bench.poke_floats(X, &query);
-    let counts = std::env::var("KPROF").is_ok().then(|| bench::profile(&mut bench));
     let (result, cycles) =
         bench.call(1, &[at, stride as u32, X, dim as u32, 0, 0.353_553_4f32.to_bits(), OUT, rows as u32]);
-    if let Some(c) = counts {
-        bench::show(&bench, &c.borrow());
-        std::process::exit(0)
-    }
     assert_eq!(result, 0, "seed {seed}");
     let got = bench.floats(OUT, rows);
     compare("score", seed, &got, &want);

@@ -31,7 +31,6 @@ pub struct Bench {
     start: u16,
     pub machine: Machine,
     pub code: usize,
-    pub labels: std::collections::BTreeMap<u16, String>,
 }
 
 impl Bench {
@@ -77,12 +76,7 @@ impl Bench {
         let ram = machine.board.chip_ram_mut();
         ram[usize::from(STUB)..][..stub.bytes.len()].copy_from_slice(&stub.bytes);
         ram[usize::from(*start)..][..block.bytes.len()].copy_from_slice(&block.bytes);
-        let mut bench = Self {
-            start: *start,
-            machine,
-            code: block.bytes.len(),
-            labels: block.symbols.iter().map(|(n, a)| (*a, n.clone())).collect(),
-        };
+        let mut bench = Self { start: *start, machine, code: block.bytes.len() };
         assert!(start + block.bytes.len() as u16 <= *end, "{} bytes", block.bytes.len());
         assert_eq!(bench.call(0, &[]).0, 0);
         bench
@@ -123,41 +117,5 @@ impl Bench {
         (0..count as u32)
             .map(|i| f32::from_le_bytes([0, 1, 2, 3].map(|b| self.machine.read_flat(address + 4 * i + b))))
             .collect()
-    }
-}
-
-/// Where the cycles of the next calls go, by label; printed when dropped.
-pub fn profile(bench: &mut Bench) -> std::rc::Rc<std::cell::RefCell<std::collections::BTreeMap<u16, (u64, u64)>>> {
-    let counts = std::rc::Rc::new(std::cell::RefCell::new(std::collections::BTreeMap::<u16, (u64, u64)>::new()));
-    let (mine, mut last) = (counts.clone(), (0u16, 0u64));
-    bench.machine.set_trace(move |cpu, board| {
-        let mut map = mine.borrow_mut();
-        let entry = map.entry(last.0).or_default();
-        entry.0 += board.cycles - last.1;
-        entry.1 += 1;
-        last = (cpu.pc, board.cycles);
-    });
-    counts
-}
-
-pub fn show(bench: &Bench, counts: &std::collections::BTreeMap<u16, (u64, u64)>) {
-    let mut sums = std::collections::BTreeMap::<String, (u64, u64)>::new();
-    for (pc, (cycles, n)) in counts {
-        let name = bench.labels.range(..=pc).next_back().map_or("?".into(), |(a, n)| {
-            if *pc >= 0xF700 {
-                "generated".into()
-            } else {
-                let _ = a;
-                n.clone()
-            }
-        });
-        let e = sums.entry(name).or_default();
-        e.0 += cycles;
-        e.1 += n;
-    }
-    let mut list: Vec<_> = sums.into_iter().collect();
-    list.sort_by_key(|(_, c)| std::cmp::Reverse(c.0));
-    for (name, (cycles, n)) in list.iter().take(40) {
-        println!("{cycles:9} {n:8} {name}");
     }
 }

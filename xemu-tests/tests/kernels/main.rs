@@ -61,13 +61,8 @@ fn quantised(number: u8, rows: u32, blocks: u32, seed: u64, strange: bool, at: u
     bench.poke(at, &weights);
     bench.poke(X, &q.iter().map(|v| *v as u8).collect::<Vec<_>>());
     bench.poke_floats(SCALES, &scale);
-    let counts = std::env::var("KPROF").is_ok().then(|| bench::profile(&mut bench));
     let (result, cycles) = bench.call(1, &[at, stride, X, SCALES, OUT, rows, blocks, kind]);
     assert_eq!(result, 0);
-    if let Some(c) = counts {
-        bench::show(&bench, &c.borrow());
-        std::process::exit(0)
-    }
     let got = bench.floats(OUT, rows as usize);
     for (row, (got, want)) in got.iter().zip(&want).enumerate() {
         assert_eq!(
@@ -94,7 +89,6 @@ fn quantised_rows() {
             quantised(number, 64, 3, seed, false, ATTIC + 0x10_0000 - 1000);
         }
     }
-    let _ = f32_to_f16(0.0);
 }
 
 /// A float around 1, of either sign; `spread` exponents around it.
@@ -142,12 +136,7 @@ fn exact(rows: u32, columns: u32, seed: u32, spread: u32, at: u32) -> (u32, u64)
     Kernels::rows(&mut Portable, &memory, Rows { format: format::F16, at, stride }, operand, &mut want).unwrap();
     bench.poke(at, &weights);
     bench.poke_floats(X, &x);
-    let counts = std::env::var("KPROF").is_ok().then(|| bench::profile(&mut bench));
     let (result, cycles) = bench.call(2, &[at, stride, X, 0, OUT, rows, columns]);
-    if let Some(c) = counts {
-        bench::show(&bench, &c.borrow());
-        std::process::exit(0)
-    }
     if result == 0 {
         let got = bench.floats(OUT, rows as usize);
         for (row, (got, want)) in got.iter().zip(&want).enumerate() {

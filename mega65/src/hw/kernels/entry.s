@@ -123,9 +123,16 @@ list:   .byte $0B, $80, 0, $81, 0, 0
 bad:    LDA #1
         STA BAD
         RTS
+ignore: RTI
 
 ; Kernel 0: fills the tables. Once, before the others.
-tables: LDX #0
+tables: LDA #<ignore
+        LDX #>ignore
+        STA $FFFA
+        STX $FFFB
+        STA $FFFE
+        STX $FFFF
+        LDX #0
 .next:  TXA
         LSR A
         LSR A

@@ -3,11 +3,11 @@
 mod gguf;
 mod image;
 
-use crate::exit::{Outcome, Refuse};
+use crate::exit::Outcome;
 use crate::image::ImageFile;
 use crate::model::Model;
 use crate::out;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;
@@ -30,14 +30,10 @@ pub struct Args {
 /// Describes the file.
 ///
 /// # Errors
-/// It cannot be read, or is neither; a GGUF file without an architecture is refused.
+/// It cannot be read, or is neither.
 pub fn run(args: &Args) -> Result<Outcome> {
     let (text, object) = match Model::open(&args.file)? {
-        Model::Gguf(file) => {
-            // Without it the other keys mean nothing.
-            file.need_str("general.architecture").refuse().with_context(|| args.file.display().to_string())?;
-            (gguf::text(&file), gguf::json(&file))
-        }
+        Model::Gguf(file) => (gguf::text(&file), gguf::json(&file)),
         Model::Image(image) => describe(&image),
     };
     if args.json {
