@@ -23,6 +23,8 @@
 #   make help                     this text
 #
 # Works from any folder: make -f /where/ssnail/is/Makefile foo.chat
+# An image is made again when its model or the converter has changed, or a variable is given that it was not made with
+# (that stands in foo.ssnail.options).
 # All the work is done by the ssnail command; this file only names it.
 
 # ---- variables (make foo.chat TEMP=0.5) ----
@@ -57,21 +59,45 @@ CARGO ?= cargo
 # Texts go through the environment: no quoting, whatever is in them.
 export PROMPT TYPE
 
-SSNAIL_TOOLS ?= $(dir $(abspath $(lastword $(MAKEFILE_LIST))))
-ROOT := $(SSNAIL_TOOLS:%/=%)
+# Where this file lies. Make separates a list of files by spaces: a path with spaces is the whole list.
+ifeq ($(origin SSNAIL_TOOLS),undefined)
+SSNAIL_TOOLS := $(shell list="$$(printf %s '$(MAKEFILE_LIST)' | sed 's/^ *//')"; \
+	test -f "$$list" || list='$(lastword $(MAKEFILE_LIST))'; cd "$$(dirname "$$list")" && pwd)
+endif
+ROOT := $(shell cd '$(SSNAIL_TOOLS)' && pwd)
 MANIFEST := $(ROOT)/Cargo.toml
 BUILD := $(ROOT)/build
+# A path as a target or a prerequisite.
+empty :=
+space := $(empty) $(empty)
+name = $(subst $(space),\$(space),$1)
 
 # SSNAIL=/path/to/ssnail uses a program that is there already.
 ifeq ($(origin SSNAIL),undefined)
-SSNAIL := $(or $(CARGO_TARGET_DIR),$(SSNAIL_TOOLS:%/=%)/target)/release/ssnail
+SSNAIL := $(or $(CARGO_TARGET_DIR),$(ROOT)/target)/release/ssnail
 # Cargo decides whether anything is to be done; if not, the file keeps its time and no image is made anew.
-$(SSNAIL): FORCE
+$(call name,$(SSNAIL)): FORCE
 	@$(CARGO) build --quiet --release --manifest-path "$(MANIFEST)" --package ssnail-cli
 endif
 
-CONVERT = $(SSNAIL) convert $< -o $@ --wtype $(WTYPE) --fallback $(FALLBACK) \
+# As a prerequisite of a pattern a name with spaces is only found by its shape, and only if it is there.
+TOOL := $(subst $(space),?,$(SSNAIL))
+ifneq ($(TOOL),$(SSNAIL))
+$(shell test -x '$(SSNAIL)' || $(CARGO) build --quiet --release --manifest-path '$(MANIFEST)' --package ssnail-cli >&2)
+endif
+
+# What an image was made with stands beside it: a variable that is given and differs makes the image anew. An image
+# without that was not made here, and is left alone.
+SHAPING := WTYPE FALLBACK CONTEXT_WINDOW KV TYPE ATTICRAM
+SIZED := $(filter-out ATTICRAM,$(SHAPING))
+given = $(if $($1),$(filter-out undefined file,$(origin $1) $(if $(filter ATTICRAM,$1),$(origin HYPERRAM_MB))))
+MADE_WITH = $(shell cat '$1.options' 2>/dev/null)
+differs = $(if $(MADE_WITH),$(if $(findstring $2=[$($2)],$(MADE_WITH)),,$2))
+stale = $(if $(strip $(foreach v,$2,$(if $(call given,$v),$(call differs,$1,$v)))),FORCE)
+# $1 is the memory in MB.
+CONVERT = "$(SSNAIL)" convert "$<" -o "$@" --wtype $(WTYPE) --fallback $(FALLBACK) --mem-mb $1 \
 	$(if $(CONTEXT_WINDOW),--ctx $(CONTEXT_WINDOW)) $(if $(KV),--kv $(KV)) $(if $(TYPE),--type "$$TYPE")
+CONVERTED = @printf '%s\n' '$(subst ','\'',$(foreach v,$(SIZED),$v=[$($v)]) ATTICRAM=[$1])' >"$@.options"
 SAMPLING = $(if $(filter 0 0.0,$(TEMP)),--temp 0,$(if $(TEMP),--temp $(TEMP))) \
 	$(if $(SEED),--seed $(SEED)) $(if $(HW),--numerics hardware)
 
@@ -82,80 +108,85 @@ SAMPLING = $(if $(filter 0 0.0,$(TEMP)),--temp 0,$(if $(TEMP),--temp $(TEMP))) \
 .DEFAULT_GOAL := chat
 
 help:
-	@sed -n '/^[^#]/q; s/^# \{0,1\}//p' "$(SSNAIL_TOOLS:%/=%)/Makefile"
+	@sed -n '/^[^#]/q; s/^# \{0,1\}//p' "$(ROOT)/Makefile"
 
-# ---- images: made again when the model or the converter has changed ----
-%.ssnail: %.gguf $(SSNAIL)
-	$(CONVERT) --mem-mb $(ATTICRAM)
+# ---- images: made again when model, converter or a variable has changed ----
+.SECONDEXPANSION:
+%.ssnail: %.gguf $(TOOL) $$(call stale,$$@,$(SHAPING))
+	$(call CONVERT,$(ATTICRAM))
+	$(call CONVERTED,$(ATTICRAM))
 
-%.8mb.ssnail: %.gguf $(SSNAIL)
-	$(CONVERT) --mem-mb 8
+%.8mb.ssnail: %.gguf $(TOOL) $$(call stale,$$@,$(SIZED))
+	$(call CONVERT,8)
+	$(call CONVERTED,8)
 
-%.64mb.ssnail: %.gguf $(SSNAIL)
-	$(CONVERT) --mem-mb 64
+%.64mb.ssnail: %.gguf $(TOOL) $$(call stale,$$@,$(SIZED))
+	$(call CONVERT,64)
+	$(call CONVERTED,64)
 
-%.72mb.ssnail: %.gguf $(SSNAIL)
-	$(CONVERT) --mem-mb 72
+%.72mb.ssnail: %.gguf $(TOOL) $$(call stale,$$@,$(SIZED))
+	$(call CONVERT,72)
+	$(call CONVERTED,72)
 
 # All three sizes; one that does not fit is no reason to stop.
 %.all: %.gguf FORCE
-	-@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) $*.8mb.ssnail
-	-@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) $*.64mb.ssnail
-	-@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) $*.72mb.ssnail
+	-@$(MAKE) --no-print-directory -f "$(ROOT)/Makefile" "$*.8mb.ssnail"
+	-@$(MAKE) --no-print-directory -f "$(ROOT)/Makefile" "$*.64mb.ssnail"
+	-@$(MAKE) --no-print-directory -f "$(ROOT)/Makefile" "$*.72mb.ssnail"
 
 # ---- using them ----
 # The storyteller's stories have up to 200 tokens: room for a whole one, unless told otherwise.
 chat run: TOKENS := $(if $(filter file,$(origin TOKENS)),250,$(TOKENS))
 
-chat: $(SSNAIL)
-	@$(SSNAIL) chat -n $(TOKENS) $(SAMPLING)
+chat: $(TOOL)
+	@"$(SSNAIL)" chat -n $(TOKENS) $(SAMPLING)
 
-run: $(SSNAIL)
-	@$(SSNAIL) run --prompt "$$PROMPT" -n $(TOKENS) $(SAMPLING)
+run: $(TOOL)
+	@"$(SSNAIL)" run --prompt "$$PROMPT" -n $(TOKENS) $(SAMPLING)
 
 %.run: %.ssnail FORCE
-	@$(SSNAIL) run $< --prompt "$$PROMPT" -n $(TOKENS) $(SAMPLING)
+	@"$(SSNAIL)" run "$<" --prompt "$$PROMPT" -n $(TOKENS) $(SAMPLING)
 
 %.chat: %.ssnail FORCE
-	@$(SSNAIL) chat $< -n $(TOKENS) $(SAMPLING)
+	@"$(SSNAIL)" chat "$<" -n $(TOKENS) $(SAMPLING)
 
 %.tokcheck: %.ssnail %.gguf FORCE
-	@$(SSNAIL) tokcheck $*.ssnail $*.gguf $(TEXT)
+	@"$(SSNAIL)" tokcheck "$*.ssnail" "$*.gguf" $(if $(TEXT),"$(TEXT)")
 
-%.info: %.gguf $(SSNAIL) FORCE
-	@$(SSNAIL) info $<
+%.info: %.gguf $(TOOL) FORCE
+	@"$(SSNAIL)" info "$<"
 
 %.info: %.ssnail FORCE
-	@$(SSNAIL) info $<
+	@"$(SSNAIL)" info "$<"
 
 # ---- finding models ----
-findmodels: $(SSNAIL)
-	@$(SSNAIL) findmodels $(QUERY) $(if $(MEM),--mem $(MEM))
+findmodels: $(TOOL)
+	@"$(SSNAIL)" findmodels $(QUERY) $(if $(MEM),--mem $(MEM))
 
-fetch: $(SSNAIL)
-	@$(if $(URL),$(SSNAIL) fetch "$(URL)",echo "make fetch URL=https://... or URL=OWNER/NAME" >&2; exit 2)
+fetch: $(TOOL)
+	@$(if $(URL),"$(SSNAIL)" fetch "$(URL)",echo "make fetch URL=https://... or URL=OWNER/NAME" >&2; exit 2)
 
 # ---- for developers ----
 prg:
-	@CARGO="$(CARGO)" sh "$(SSNAIL_TOOLS:%/=%)/mega65/build.sh"
+	@CARGO="$(CARGO)" sh "$(ROOT)/mega65/build.sh"
 
 # The storyteller as the MEGA65 loads it.
-$(BUILD)/STORY.SSN: $(ROOT)/models/storyteller.gguf $(SSNAIL)
-	@mkdir -p $(BUILD)
-	@$(SSNAIL) convert $< -o $@ --wtype q8_0 --type Story
+$(call name,$(BUILD)/STORY.SSN): $(call name,$(ROOT)/models/storyteller.gguf) $(TOOL)
+	@mkdir -p "$(BUILD)"
+	@"$(SSNAIL)" convert "$<" -o "$@" --wtype q8_0 --type Story
 
 # A disk with the program and the storyteller, and a card with the storyteller.
-disk: prg $(BUILD)/STORY.SSN
-	@$(SSNAIL) disk demo $(BUILD)/SSNAIL.D81 --force --prg $(BUILD)/SSNAIL.PRG \
-		--readme $(ROOT)/mega65/README.txt --model $(BUILD)/STORY.SSN
+disk: prg $(call name,$(BUILD)/STORY.SSN)
+	@"$(SSNAIL)" disk demo "$(BUILD)/SSNAIL.D81" --force --prg "$(BUILD)/SSNAIL.PRG" \
+		--readme "$(ROOT)/mega65/README.txt" --model "$(BUILD)/STORY.SSN"
 
-card: prg $(BUILD)/STORY.SSN
-	@$(SSNAIL) card create $(BUILD)/CARD.IMG --force --size 64M \
-		$(BUILD)/SSNAIL.CPU=/SSNAIL/SSNAIL.CPU $(BUILD)/STORY.SSN=/SSNAIL/STORY.SSN $(ROOT)/mega65/CONFIG.TXT=/SSNAIL/CONFIG.TXT
+card: prg $(call name,$(BUILD)/STORY.SSN)
+	@"$(SSNAIL)" card create "$(BUILD)/CARD.IMG" --force --size 64M "$(BUILD)/SSNAIL.CPU=/SSNAIL/SSNAIL.CPU" \
+		"$(BUILD)/STORY.SSN=/SSNAIL/STORY.SSN" "$(ROOT)/mega65/CONFIG.TXT=/SSNAIL/CONFIG.TXT"
 
 # The disk and the card in the emulated MEGA65, in this terminal.
 native: disk card
-	@$(SSNAIL) m65 $(BUILD)/SSNAIL.D81 --card $(BUILD)/CARD.IMG
+	@"$(SSNAIL)" m65 "$(BUILD)/SSNAIL.D81" --card "$(BUILD)/CARD.IMG"
 
 # XMEGA65 names the emulator, else the search path is asked.
 xemu: disk card
@@ -166,23 +197,23 @@ xemu-test: prg
 	@$(CARGO) run --quiet --release --manifest-path "$(MANIFEST)" --package ssnail-xemu-tests --bin xemu-test -- "$(ONLY)"
 
 toolchain:
-	@sh "$(SSNAIL_TOOLS:%/=%)/host/rv45/toolchain.sh"
+	@sh "$(ROOT)/host/rv45/toolchain.sh"
 
 m65-demo:
-	@CARGO="$(CARGO)" sh "$(SSNAIL_TOOLS:%/=%)/host/m65/demo/build.sh"
+	@CARGO="$(CARGO)" sh "$(ROOT)/host/m65/demo/build.sh"
 
 test:
 	$(CARGO) test --manifest-path "$(MANIFEST)" --workspace --no-fail-fast -- --show-output
 
 # Beside llama.cpp, about ten minutes; ROUNDS=2 is quicker, UPDATE=1 renews docs/performance.md.
 bench:
-	@CARGO="$(CARGO)" sh "$(SSNAIL_TOOLS:%/=%)/bench/run.sh"
+	@CARGO="$(CARGO)" sh "$(ROOT)/bench/run.sh"
 
 # Kernels and crates, each on its own.
 bench-criterion:
 	$(CARGO) bench --manifest-path "$(MANIFEST)" --workspace
 
 clean:
-	rm -f *.ssnail
+	rm -f *.ssnail *.ssnail.options
 
 FORCE:

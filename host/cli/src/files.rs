@@ -82,7 +82,7 @@ impl Output {
         if let Some(permissions) = permissions {
             builder.permissions(permissions);
         }
-        let file = builder.tempfile_in(folder).with_context(cannot)?;
+        let file = builder.tempfile_in(folder).map_err(|error| unnamed(&error)).with_context(cannot)?;
         let litter = interrupt::Litter::new(file.path());
         Ok(Self { target: Target::Temporary(file, real, litter) })
     }
@@ -132,8 +132,17 @@ impl Write for Output {
     }
 }
 
+/// The error with the name that was asked for.
 fn named(error: &io::Error, path: &Path) -> io::Error {
-    io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
+    io::Error::new(error.kind(), format!("cannot write {}: {}", path.display(), unnamed(error)))
+}
+
+/// The error without the name of the temporary file, which means nothing to anyone. The library that makes the file
+/// keeps the system's error to itself; only its text can be had.
+fn unnamed(error: &io::Error) -> io::Error {
+    let text = error.to_string();
+    let reason = text.rsplit_once(" at path ").map_or(text.as_str(), |(reason, _)| reason);
+    io::Error::new(error.kind(), reason.to_owned())
 }
 
 /// Temporary files are private; the finished file has the permissions of the one it replaces,

@@ -9,6 +9,8 @@ use ssnail_machine::{Accelerator, Options};
 use ssnail_shared::header::Header;
 use ssnail_shared::map::PAYLOAD;
 use ssnail_shared::mem::SliceMemory;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 
 /// The rules of the arithmetic.
@@ -86,7 +88,7 @@ impl ImageFile {
     /// # Errors
     /// A refusal naming the file.
     pub fn check(bytes: Vec<u8>, path: &Path) -> Result<Self> {
-        let header = checked(&bytes).refuse().with_context(|| path.display().to_string())?;
+        let header = checked(&bytes).refuse().with_context(|| name(Some(path)))?;
         Ok(Self { bytes, header })
     }
 
@@ -97,9 +99,12 @@ impl ImageFile {
     }
 }
 
+/// What a GGUF file begins with.
+const GGUF: &[u8] = b"GGUF";
+
 /// The header; a GGUF file given by mistake is told what to do with it.
 fn checked(bytes: &[u8]) -> Result<Header, NotAnImage> {
-    if bytes.starts_with(b"GGUF") {
+    if bytes.starts_with(GGUF) {
         return Err(NotAnImage::Gguf);
     }
     Ok(image::check(bytes)?)
@@ -119,12 +124,42 @@ enum NotAnImage {
 /// # Errors
 /// As [`ImageFile::read`], and a refusal where loading fails.
 pub fn load(path: Option<&Path>, args: &MachineArgs) -> Result<Accelerator> {
+    if let Some(path) = path.filter(|path| fs::metadata(path).is_ok_and(|meta| meta.is_file())) {
+        return load_file(path, args);
+    }
     let file = path.map_or_else(storyteller::image, ImageFile::read)?;
     let bar = progress::bytes("load", file.bytes.len() as u64);
     let loaded = Accelerator::load(&file.bytes, &args.options(), |sent| bar.set_position(sent));
     bar.finish_and_clear();
-    let named = || path.map_or_else(|| "the built-in storyteller".to_owned(), |path| path.display().to_string());
-    loaded.refuse().with_context(named)
+    loaded.refuse().with_context(|| name(path))
+}
+
+/// As [`load`], straight from the file into the machine: nothing of it is held twice.
+fn load_file(path: &Path, args: &MachineArgs) -> Result<Accelerator> {
+    let cannot = || format!("cannot read {}", path.display());
+    let file = File::open(path).with_context(cannot)?;
+    let length = file.metadata().with_context(cannot)?.len();
+    let mut start = Vec::new();
+    file.take(GGUF.len() as u64).read_to_end(&mut start).with_context(cannot)?;
+    if start == GGUF {
+        return Err(NotAnImage::Gguf).refuse().with_context(|| name(Some(path)));
+    }
+    let bar = progress::bytes("load", length);
+    let loaded = Accelerator::open(path, &args.options(), |sent| bar.set_position(sent));
+    bar.finish_and_clear();
+    match loaded {
+        Err(ImageError::Read { error }) => Err(error).with_context(cannot),
+        other => other.refuse().with_context(|| name(Some(path))),
+    }
+}
+
+/// How messages call an image.
+pub fn name(path: Option<&Path>) -> String {
+    match path {
+        None => storyteller::NAME.to_owned(),
+        Some(path) if files::is_dash(path) => "standard input".to_owned(),
+        Some(path) => path.display().to_string(),
+    }
 }
 
 /// The description, as far as it is text.

@@ -10,7 +10,7 @@ use std::path::Path;
 /// Trained for this project; see `models/MODEL-CARD.md`.
 const MODEL: &[u8] = include_bytes!("../../../models/storyteller.gguf");
 /// How messages call it.
-const NAME: &str = "the built-in storyteller";
+pub const NAME: &str = "the built-in storyteller";
 
 /// Its image, made now: that takes a few milliseconds.
 ///

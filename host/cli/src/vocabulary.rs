@@ -1,10 +1,11 @@
 //! The vocabulary of an image: from text to ids and back, by the tables that the MEGA65 uses as well.
 
-use crate::exit::{Refuse, refused};
+use crate::exit::refused;
 use anyhow::Result;
 use ssnail_shared::header::Header;
 use ssnail_shared::mem::ReadMemory;
 use ssnail_shared::tokenizer::{Encoded, Error, Place, Rules, Tables, WORDS_PER_BYTE, encode};
+use std::fmt::Display;
 
 /// Bytes that a text may grow by before it is looked up: SentencePiece's space, folded characters.
 const ROOM: usize = 16;
@@ -31,15 +32,17 @@ impl Pieces {
 /// The tables of an image that lies in `memory`.
 pub struct Vocabulary<'m, M> {
     tables: Tables<'m, M>,
+    /// Of the image, for messages.
+    name: &'m str,
 }
 
 impl<'m, M: ReadMemory> Vocabulary<'m, M> {
-    /// Finds and checks the tables.
+    /// Finds and checks the tables of the image called `name`.
     ///
     /// # Errors
-    /// A refusal that names the damaged field.
-    pub fn open(memory: &'m M, header: &Header) -> Result<Self> {
-        Ok(Self { tables: Tables::open(memory, header).refuse()? })
+    /// A refusal that names the image and the damaged field.
+    pub fn open(memory: &'m M, header: &Header, name: &'m str) -> Result<Self> {
+        Ok(Self { tables: Tables::open(memory, header).map_err(|error| damaged(name, error))?, name })
     }
 
     /// Ids of a text, and the bytes that no token stands for.
@@ -54,7 +57,7 @@ impl<'m, M: ReadMemory> Vocabulary<'m, M> {
             ids.push(id);
             Ok(())
         });
-        Ok((ids, encoded.refuse()?))
+        Ok((ids, encoded.map_err(|error| damaged(self.name, error))?))
     }
 
     /// Bytes of a token; none for control tokens and for rows of the matrix that have no token.
@@ -65,7 +68,7 @@ impl<'m, M: ReadMemory> Vocabulary<'m, M> {
         let mut bytes = Vec::new();
         match self.tables.piece(id, |part| bytes.extend_from_slice(part)) {
             Ok(()) | Err(Error::NoSuchToken { .. }) => Ok(bytes),
-            Err(error) => Err(error).refuse(),
+            Err(error) => Err(damaged(self.name, error)),
         }
     }
 
@@ -79,10 +82,11 @@ impl<'m, M: ReadMemory> Vocabulary<'m, M> {
             let piece = self.piece(id)?;
             pieces.bytes.extend_from_slice(&piece);
             if pieces.bytes.len() > header.payload_len as usize {
-                return Err(refused(format_args!(
+                let why = format!(
                     "vocabulary table at ${:07X}: its pieces overlap at token {id}; the image is damaged, convert it again",
                     header.vocab
-                )));
+                );
+                return Err(damaged(self.name, why));
             }
             pieces.ends.push(pieces.bytes.len());
         }
@@ -100,4 +104,8 @@ impl<'m, M: ReadMemory> Vocabulary<'m, M> {
         }
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
+}
+
+fn damaged(name: &str, error: impl Display) -> anyhow::Error {
+    refused(format_args!("{name}: {error}"))
 }

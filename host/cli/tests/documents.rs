@@ -1,4 +1,4 @@
-//! What README and Makefile promise, run: every command that stands there does what it says.
+//! What the README promises, run: every command that stands there does what it says.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "../../hub/tests/support/server.rs"]
@@ -8,12 +8,12 @@ mod support;
 mod tiny;
 
 use server::{Answer, Server};
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
-use support::{Test, make, ssnail};
+use support::{Test, data, ssnail};
 use tiny::Tiny;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -102,111 +102,43 @@ fn the_network_commands_of_the_readme_work() {
     assert_eq!(fs::read(test.path("tiny-f32.gguf")).unwrap(), Tiny::llama().file());
 }
 
-#[track_caller]
-fn made(test: &Test, args: &[&str]) -> String {
-    let output = make(test, args);
-    succeeds(&args.join(" "), &output);
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn story() -> Test {
-    Test::new().file("m.gguf", Tiny::llama().file())
-}
-
-#[test]
-fn an_image_is_made_again_when_its_model_has_changed() {
-    let test = story();
-    made(&test, &["m.ssnail"]);
-    let first = fs::metadata(test.path("m.ssnail")).unwrap().modified().unwrap();
-    assert!(made(&test, &["m.ssnail"]).contains("up to date"));
-    // Later by more than the file system's clock can miss.
-    let later = first + Duration::from_secs(5);
-    let model = fs::File::options().write(true).open(test.path("m.gguf")).unwrap();
-    model.set_modified(later).unwrap();
-    assert!(made(&test, &["m.ssnail"]).contains("convert"));
-}
-
-#[test]
-fn an_image_is_made_again_when_the_converter_has_changed() {
-    let test = story();
-    let program = test.path("ssnail-copy");
-    fs::copy(ssnail(), &program).unwrap();
-    let variable = format!("SSNAIL={}", program.display());
-    made(&test, &["m.ssnail", &variable]);
-    assert!(made(&test, &["m.ssnail", &variable]).contains("up to date"));
-    let time = fs::metadata(test.path("m.ssnail")).unwrap().modified().unwrap() + Duration::from_secs(5);
-    fs::File::options().append(true).open(&program).unwrap().set_modified(time).unwrap();
-    assert!(made(&test, &["m.ssnail", &variable]).contains("convert"));
-}
-
-#[test]
-fn a_conversion_that_fails_leaves_no_image_that_make_would_take_for_done() {
-    let test = Test::new().file("m.gguf", &Tiny::llama().file()[..2000]);
-    let output = make(&test, &["m.run"]);
-    assert!(!output.status.success());
-    assert!(!test.path("m.ssnail").exists());
-}
-
-#[test]
-fn the_three_sizes_are_made_and_failures_ignored() {
-    let test = story();
-    made(&test, &["m.all"]);
-    for size in ["8mb", "64mb", "72mb"] {
-        assert!(test.path(&format!("m.{size}.ssnail")).exists(), "{size}");
+/// The two digits behind `row_` or `weakness_` in the names of tests, `row_05_to_08` and `row_05_and_06` included.
+fn numbers_in_test_names(prefix: &str) -> BTreeSet<u32> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![Path::new(ROOT).join("host"), Path::new(ROOT).join("shared")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let source = fs::read_to_string(&path).unwrap();
+                let names = source.lines().filter_map(|line| line.trim().strip_prefix("fn ")?.strip_prefix(prefix));
+                found.extend(names.filter_map(|name| name.get(..2)?.parse::<u32>().ok()));
+            }
+        }
     }
-    let bad = Test::new().file("m.gguf", "nothing");
-    made(&bad, &["m.all"]);
+    found
 }
 
 #[test]
-fn variables_reach_the_commands() {
-    let test = story();
-    made(&test, &["m.ssnail", "CONTEXT_WINDOW=20", "KV=f32", "WTYPE=q8_0", "TYPE=Two \"words\" $$x"]);
-    let info =
-        Command::new(ssnail()).args(["info", "m.ssnail", "--json"]).current_dir(test.path(".")).output().unwrap();
-    let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
-    assert_eq!((&info["context"], &info["cache_format"]), (&20.into(), &"F32".into()));
-    assert!(info["description"].as_str().unwrap().contains("Two \"words\" $x"), "{info}");
-    assert_eq!(info["tensors"][0]["format"], "Q8_0");
-    let greedy = made(&test, &["m.run", "PROMPT=ab", "TOKENS=5", "TEMP=0"]);
-    assert_eq!(greedy, made(&test, &["m.run", "PROMPT=ab", "TOKENS=5"]));
-    let seeded = made(&test, &["m.run", "PROMPT=ab", "TOKENS=9", "TEMP=2.5", "SEED=4", "HW=1"]);
-    assert_eq!(seeded, made(&test, &["m.run", "PROMPT=ab", "TOKENS=9", "TEMP=2.5", "SEED=4", "HW=1"]));
-    assert!(made(&test, &["m.chat", "TOKENS=3", "TEMP=0.0"]).contains("greedy"));
-    assert!(made(&test, &["m.72mb.chat", "TOKENS=3", "TEMP=0.5"]).contains("temperature 0.5"));
-    let too_big = make(&test, &["m.ssnail", "-B", "ATTICRAM=0.01"]);
-    assert!(!too_big.status.success() && String::from_utf8_lossy(&too_big.stderr).contains("too big"));
-}
-
-#[test]
-fn clean_removes_images_and_nothing_else() {
-    let test = story();
-    made(&test, &["m.ssnail"]);
-    made(&test, &["clean"]);
-    assert!(test.path("m.gguf").exists() && !test.path("m.ssnail").exists());
-}
-
-#[test]
-fn make_help_shows_every_target_and_variable() {
-    let help = made(&Test::new(), &["help"]);
-    let makefile = fs::read_to_string(Path::new(ROOT).join("Makefile")).unwrap();
-    let is_name = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '%') && !name.contains(' ');
-    let targets = makefile.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name);
-    let targets: Vec<&str> = targets.filter(|name| is_name(name) && *name != "FORCE").collect();
-    let variables = makefile.lines().filter_map(|line| line.split_once(" ?=")).map(|(name, _)| name);
-    // CARGO and SSNAIL_TOOLS are for whoever packages this.
-    let variables: Vec<&str> = variables.filter(|name| !["CARGO", "SSNAIL_TOOLS"].contains(name)).collect();
-    assert!(targets.len() > 10 && variables.len() > 10, "{targets:?} {variables:?}");
-    for name in targets.iter().map(|target| target.replace('%', "foo")).chain(variables.iter().map(ToString::to_string))
-    {
-        assert!(help.contains(&name), "{name}: {help}");
+fn every_known_fault_and_weakness_has_a_test_of_its_name() {
+    let Some(data) = data() else { return };
+    let read = |path: &str| fs::read_to_string(data.join("..").join(path)).unwrap_or_default();
+    let (faults, specification) = (read("docs/field-faults.md"), read("spec/ssnail.md"));
+    let rows: Vec<u32> =
+        faults.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(' ')?.0.parse().ok()).collect();
+    let section = specification.split("## 20. Weaknesses").nth(1).and_then(|rest| rest.split("\n## ").next());
+    let list = section.unwrap_or_default();
+    let weaknesses: Vec<u32> = list.lines().filter_map(|line| line.split_once(". ")?.0.parse().ok()).collect();
+    if rows.is_empty() || weaknesses.is_empty() {
+        println!("skipped: the lists of faults and weaknesses are not there");
+        return;
     }
-}
-
-#[test]
-fn make_alone_talks_to_the_storyteller_and_leaves_no_file() {
-    let test = Test::new();
-    assert!(made(&test, &["TOKENS=5"]).contains("storyteller (llama) [Story]"));
-    assert!(made(&test, &["run", "TOKENS=5", "PROMPT=Once upon a time"]).starts_with("Once upon a time"));
-    assert_eq!(fs::read_dir(test.path(".")).unwrap().count(), 0);
+    assert!(rows.len() > 35 && weaknesses.len() > 20, "{rows:?} {weaknesses:?}");
+    for (prefix, numbers) in [("row_", rows), ("weakness_", weaknesses)] {
+        let tested = numbers_in_test_names(prefix);
+        let missing: Vec<u32> = numbers.into_iter().filter(|number| !tested.contains(number)).collect();
+        assert_eq!(missing, [0; 0], "{prefix}NN");
+    }
 }

@@ -1,67 +1,18 @@
-//! Faults that users of this kind of software hit (one test per row of the collection, named `row_NN`)
-//! and the weaknesses of the reference tools (specification, section 20, named `weakness_NN`), seen
+//! Faults that users of this kind of software hit, one test per row of the collection, named `row_NN`, seen
 //! through the command. The libraries' own tests look at the same rows from within.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "support/models.rs"]
+mod models;
 mod support;
 #[path = "../../convert/tests/common/mod.rs"]
 mod tiny;
 
+use models::{address, ids, logits, offset, refused, run_json, said};
 use serde_json::Value;
 use std::fs;
 use support::{Test, data};
 use tiny::{DIM, Tiny, VOCAB};
-
-/// Converts a model and expects the refusal to say this; nothing is written.
-#[track_caller]
-fn refused(model: &Tiny, options: &[&str], parts: &[&str]) {
-    let mut test = Test::new().file("m.gguf", model.file()).args(["convert", "m.gguf", "-o", "m.ssnail"]);
-    test = test.args(options.iter().copied()).status(1).stdout("");
-    for part in parts {
-        test = test.stderr_contains(*part);
-    }
-    assert_eq!(test.run().files(), ["m.gguf"]);
-}
-
-/// Converts and gives what was said.
-#[track_caller]
-fn said(model: &Tiny, options: &[&str]) -> String {
-    let test = Test::new().file("m.gguf", model.file()).args(["convert", "m.gguf", "-o", "m.ssnail"]);
-    test.args(options.iter().copied()).stdout("").run().stderr()
-}
-
-/// Logits of every position, in rows of `rows`.
-#[track_caller]
-fn logits(model: &Tiny, tokens: &str, rows: usize) -> Vec<Vec<f32>> {
-    let ran = Test::new()
-        .image("m", &model.file(), &["--kv", "f32"])
-        .args(["run", "m.ssnail", "--tokens", tokens, "-n", "1", "--logits", "out.f32"])
-        .run();
-    let bytes = fs::read(ran.folder().join("out.f32")).unwrap();
-    let values: Vec<f32> = bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-    values.chunks(rows).map(<[f32]>::to_vec).collect()
-}
-
-#[track_caller]
-fn run_json(model: &Tiny, options: &[&str]) -> Value {
-    Test::new()
-        .image("m", &model.file(), &[])
-        .args(["run", "m.ssnail", "--json"])
-        .args(options.iter().copied())
-        .run()
-        .json()
-}
-
-#[track_caller]
-fn ids(file: Vec<u8>, text: &str, options: &[&str]) -> Vec<u64> {
-    let ran = Test::new()
-        .file("m.gguf", file)
-        .file("text", text)
-        .args(["tokenize", "m.gguf", "--file", "text", "--json"])
-        .args(options.iter().copied())
-        .run();
-    ran.json().as_array().unwrap().iter().map(|id| id.as_u64().unwrap()).collect()
-}
 
 #[test]
 fn row_01_to_21_bad_files_are_refused_with_status_1_and_good_ones_are_described() {
@@ -76,6 +27,11 @@ fn row_01_to_21_bad_files_are_refused_with_status_1_and_good_ones_are_described(
             _ if !path.is_file() => continue,
             "accept" => drop(Test::new().arg("info").arg(&path).run()),
             "refuse" => {
+                // Where in the file, behind its name and before the reason.
+                let told = Test::new().arg("info").arg(&path).status(1).stdout("").stderr_contains(name).run().stderr();
+                let (place, reason) = told.split_once(" byte ").unwrap_or_else(|| panic!("{name}: {told}"));
+                assert!(["header", "key ", "tensor ", "entry "].iter().any(|item| place.contains(item)), "{told}");
+                assert!(reason.starts_with(|c: char| c.is_ascii_digit()) && reason.len() > 8, "{told}");
                 let test = Test::new().arg("convert").arg(&path).args(["-o", "out"]).status(1);
                 let ran = test.stderr_contains(name).run();
                 assert_eq!(ran.files(), [""; 0]);
@@ -401,20 +357,6 @@ fn row_45_temperature_0_or_below_is_greedy_and_top_k_may_exceed_the_vocabulary()
     }
 }
 
-/// The address of a part of an image, by `info`.
-fn address(test: &Test, part: &str) -> usize {
-    let output = test.command().args(["info", "m.ssnail", "--json"]).output().unwrap();
-    let info: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let parts = info["memory_map"].as_array().unwrap();
-    let found = parts.iter().find(|known| known["name"] == part).unwrap_or_else(|| panic!("no {part}: {info:#}"));
-    found["address"].as_u64().unwrap() as usize
-}
-
-/// Where an address of the payload stands in the file.
-fn offset(address: usize) -> usize {
-    address - 0x0800_5000 + 256
-}
-
 #[test]
 fn row_45_logits_that_are_not_numbers_end_the_run_with_the_position() {
     let test = Test::new().image("m", &Tiny::llama().file(), &[]);
@@ -431,211 +373,4 @@ fn row_45_logits_that_are_not_numbers_end_the_run_with_the_position() {
         let test = Test::new().file("m.ssnail", &image).args(["chat", "m.ssnail", "--temp", temperature]);
         test.args(["--prompt", "ab"]).status(1).stderr_contains("position 2: the logit of token 0").run();
     }
-}
-
-#[test]
-fn weakness_01_impossible_contexts_are_refused() {
-    for ctx in ["0", "-1", "4096", "99999999999"] {
-        refused(&Tiny::llama(), &["--ctx", ctx], &["context", ctx]);
-    }
-    refused(&Tiny::gpt2(), &["--ctx", "25"], &["context", "24"]);
-    refused(&Tiny::bert(), &["--ctx", "25"], &["context", "24"]);
-}
-
-#[test]
-fn weakness_02_memory_that_no_board_has_is_for_the_emulator_only() {
-    refused(&Tiny::llama(), &["--mem-mb", "73"], &["emulator-only"]);
-    refused(&Tiny::llama(), &["--mem-mb", "129", "--emulator-only"], &["128"]);
-    refused(&Tiny::llama(), &["--mem-mb", "-1"], &["memory of -1 MB"]);
-    refused(&Tiny::llama(), &["--mem-mb", "nan"], &["memory"]);
-    said(&Tiny::llama(), &["--mem-mb", "128", "--emulator-only"]);
-}
-
-#[test]
-fn weakness_04_missing_tensors_are_named() {
-    let mut model = Tiny::gpt2();
-    refused(model.drop_tensor("blk.1.ffn_up.bias"), &[], &["blk.1.ffn_up.bias"]);
-    let mut model = Tiny::llama();
-    model.unset("tokenizer.ggml.token_type").unset("tokenizer.ggml.scores");
-    refused(model.unset("tokenizer.ggml.tokens"), &[], &["tokenizer.ggml.tokens"]);
-    refused(&Tiny::bert_of(1024), &["--ctx", "8"], &["1024", "960"]);
-}
-
-#[test]
-fn weakness_12_a_description_never_ends_inside_a_character() {
-    for spaces in 0..4 {
-        let mut model = Tiny::llama();
-        model.set("general.name", format!("{}{}", " x".repeat(spaces), "\u{1f40c}".repeat(60)));
-        let test = Test::new().image("m", &model.file(), &[]);
-        let ran = test.args(["info", "m.ssnail", "--json"]).run();
-        assert!(!ran.json()["description"].as_str().unwrap().contains('\u{fffd}'));
-    }
-}
-
-#[test]
-fn weakness_13_damaged_images_are_refused_by_field() {
-    let test = Test::new().image("m", &Tiny::llama().file(), &[]);
-    let whole = fs::read(test.path("m.ssnail")).unwrap();
-    let refuse = |image: &[u8], part: &str| {
-        for command in [&["info"][..], &["disasm"], &["run", "--tokens", "1"], &["tokenize", "--no-bos"], &["chat"]] {
-            let test = Test::new().file("m.ssnail", image).arg(command[0]).arg("m.ssnail");
-            let test = test.args(command[1..].iter().copied());
-            let test = if command[0] == "tokenize" { test.arg("ab") } else { test };
-            if command[0] == "info" && !image.starts_with(b"SSNL") {
-                continue;
-            }
-            test.stdin("").status(1).stderr_contains("m.ssnail").stderr_contains(part).run();
-        }
-    };
-    refuse(&whole[..50], "50 bytes");
-    refuse(&whole[..whole.len() - 1], "cut short");
-    let patched = |at: usize, value: u32| {
-        let mut image = whole.clone();
-        image[at..at + 4].copy_from_slice(&value.to_le_bytes());
-        image
-    };
-    refuse(&patched(4, 2), "version");
-    refuse(&patched(0x2c, 0xffff_ff00), "payload length");
-    refuse(&patched(0x20, 5000), "context");
-    refuse(&patched(0x38, 16), "memory needed");
-    let gguf = Test::new().file("m.gguf", Tiny::llama().file());
-    gguf.args(["run", "m.gguf", "--tokens", "1"]).status(1).stderr_contains("ssnail convert").run();
-}
-
-#[test]
-fn weakness_13_a_vocabulary_whose_pieces_overlap_cannot_fill_the_memory() {
-    let test = Test::new().image("m", &Tiny::llama().file(), &[]);
-    let at = offset(address(&test, "vocabulary"));
-    let mut image = fs::read(test.path("m.ssnail")).unwrap();
-    // Every other piece is the whole table: few tokens here, but the sum of all grows with their square.
-    let table: Vec<u8> = (0..=VOCAB).flat_map(|id| if id % 2 == 0 { [0; 4] } else { [200, 0, 0, 0] }).collect();
-    let end = image[at + 4 * VOCAB as usize..][..4].to_vec();
-    image[at..at + table.len()].copy_from_slice(&table);
-    image[at + 4 * VOCAB as usize..][..4].copy_from_slice(&end);
-    let ran = Test::new().file("m.ssnail", image).args(["run", "m.ssnail", "--tokens", "1", "-n", "1"]).status(1).run();
-    assert!(ran.stderr().contains("vocabulary"), "{}", ran.stderr());
-}
-
-#[test]
-fn weakness_14_tokens_that_do_not_exist_are_refused() {
-    let test = Test::new().image("m", &Tiny::llama().file(), &[]);
-    test.args(["run", "m.ssnail", "--tokens", "1,40"]).status(1).stderr_contains("token 40").run();
-}
-
-#[test]
-fn weakness_16_the_instruction_limit_is_for_one_run() {
-    let model = Tiny::llama().file();
-    let test = Test::new().image("m", &model, &[]);
-    let test = test.args(["run", "m.ssnail", "--tokens", "1", "--max-instructions", "100"]);
-    test.status(1).stderr_contains("instruction limit").run();
-    // Each turn of a conversation has the whole limit: together they would exceed it.
-    let test = Test::new().image("m", &model, &[]);
-    let test = test.args(["chat", "m.ssnail", "-n", "3", "--greedy", "--max-instructions", "1500"]);
-    let ran = test.stdin("ab\nab\nab\nab\nab\nab\n").run();
-    assert!(!ran.stdout().contains("limit"), "{}", ran.stdout());
-}
-
-#[test]
-fn weakness_17_scripts_that_no_core_would_run_end_with_a_fault() {
-    let test = Test::new().image("m", &Tiny::llama().file(), &[]);
-    let image = fs::read(test.path("m.ssnail")).unwrap();
-    let with = |bytes: [u8; 16]| {
-        let mut image = image.clone();
-        // SETN 32, 1, 0 before it: no operation is over nothing.
-        image[256..272].copy_from_slice(&[7, 0, 0, 0, 32, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
-        image[272..288].copy_from_slice(&bytes);
-        Test::new().file("m.ssnail", image).args(["run", "m.ssnail", "--tokens", "1"]).status(1)
-    };
-    let mut instruction = [0; 16];
-    instruction[..3].copy_from_slice(&[0x0b, 99, 0]);
-    with(instruction).stderr_contains("register 99").stderr_contains("$8005010").run();
-    instruction = [0; 16];
-    instruction[0] = 0x55;
-    with(instruction).stderr_contains("illegal opcode $55").run();
-    instruction = [0; 16];
-    // ROPE over 32 elements in heads of 1.
-    instruction[0] = 0x24;
-    instruction[4..8].copy_from_slice(&0x0800_0000_u32.to_le_bytes());
-    instruction[8..12].copy_from_slice(&0x0800_0000_u32.to_le_bytes());
-    with(instruction).stderr_contains("ROPE over 32 elements in heads of 1").run();
-    instruction = [0; 16];
-    instruction[..2].copy_from_slice(&[0x10, 77]);
-    for word in 1..4 {
-        instruction[4 * word..4 * word + 4].copy_from_slice(&0x0800_0000_u32.to_le_bytes());
-    }
-    with(instruction).stderr_contains("format 77").run();
-}
-
-/// What a chat answers, without the introduction.
-#[track_caller]
-fn chat(options: &[&str], input: &str) -> String {
-    let test = Test::new().image("m", &Tiny::llama().file(), &["--ctx", "48"]);
-    let ran = test.args(["chat", "m.ssnail", "--seed", "3"]).args(options.iter().copied()).stdin(input).run();
-    let stdout = ran.stdout();
-    stdout.lines().skip(2).map(|line| format!("{line}\n")).collect()
-}
-
-#[test]
-fn weakness_19_no_tokens_in_the_first_turn_keep_the_prompt() {
-    let apart = chat(&["-n", "0", "--greedy"], "ab\n/n 5\n\n");
-    let together = chat(&["-n", "5", "--greedy"], "ab\n");
-    assert_eq!(apart.lines().next_back(), together.lines().next_back());
-}
-
-#[test]
-fn weakness_20_bad_arguments_are_explained_and_the_chat_goes_on() {
-    let said = chat(&["-n", "2"], "/n x\n/temp\n/topk 1.5\n/penalty 0\n/seed -1\n/numerics fast\n/what\nab\n");
-    for command in ["/n takes", "/temp takes", "/topk takes", "/penalty takes", "/seed takes", "/numerics takes"] {
-        assert!(said.contains(command), "{said}");
-    }
-    assert!(said.contains("/quit"), "{said}");
-    assert!(!said.lines().next_back().unwrap().starts_with('['), "{said}");
-}
-
-#[test]
-fn weakness_21_a_full_context_says_how_to_go_on_and_a_reset_does() {
-    let said = chat(&["-n", "500", "--greedy"], "ab\nabc\n/reset\n/n 2\nab\n");
-    assert_eq!(said.matches("context full").count(), 2, "{said}");
-    assert!(said.contains("/reset"), "{said}");
-    let last = said.lines().next_back().unwrap();
-    assert!(!last.contains("full") && said.contains("[a fresh context]"), "{said}");
-}
-
-#[test]
-fn weakness_21_a_line_that_does_not_fit_is_counted_whole() {
-    let needed = |pairs: usize| -> usize {
-        let said = chat(&["-n", "1", "--greedy"], &format!("{}\n", "ab ".repeat(pairs)));
-        let number = said.split_once(" tokens would be needed").unwrap().0.rsplit('(').next().unwrap().to_owned();
-        number.parse().unwrap()
-    };
-    let (one, two) = (needed(200), needed(400));
-    assert!(one > 200 && two > one + 199, "{one} {two}");
-}
-
-#[test]
-fn weakness_22_later_turns_get_no_extra_space_and_curly_quotes_are_understood() {
-    // Two turns without answers are one text: the second one adds no space.
-    let apart = chat(&["-n", "0", "--greedy"], "ab\nc\n/n 6\n\n");
-    let together = chat(&["-n", "6", "--greedy"], "abc\n");
-    let spaced = chat(&["-n", "6", "--greedy"], "ab c\n");
-    assert_ne!(together, spaced);
-    let same_tokens = |text: &str| text.lines().next_back().unwrap().to_owned();
-    // The tokens differ (ab + c against abc), the text that they stand for does not: no unknown token, no space.
-    assert!(!apart.contains("have no token"), "{apart}");
-    assert!(!same_tokens(&apart).is_empty());
-    let Some(data) = data() else { return };
-    let file = fs::read(data.join("models/stories260K-F16.gguf")).unwrap();
-    let say = |text: &str| {
-        let test = Test::new().image("m", &file, &[]);
-        test.args(["chat", "m.ssnail", "--greedy", "-n", "8", "--prompt", text]).run().stdout()
-    };
-    assert_eq!(say("It\u{2019}s \u{201c}Lily\u{201d}"), say("It's \"Lily\""));
-}
-
-#[test]
-fn weakness_makefile_an_image_that_a_run_needed_is_kept() {
-    let test = Test::new().file("m.gguf", Tiny::llama().file());
-    let ran = support::make(&test, &["m.72mb.run", "TOKENS=3", "PROMPT=ab"]);
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    assert!(test.path("m.72mb.ssnail").exists());
 }

@@ -14,8 +14,8 @@ pub enum ConvertError {
     #[error(transparent)]
     Gguf(#[from] GgufError),
     /// `general.architecture` is absent.
-    #[error("general.architecture is missing; models of the architectures llama, gpt2 and bert can be converted")]
-    NoArchitecture,
+    #[error("{0}; models of the architectures llama, gpt2 and bert can be converted")]
+    NoArchitecture(GgufError),
     /// Another architecture.
     #[error("the architecture {found:?} is not supported; llama, gpt2 and bert are")]
     Architecture {

@@ -24,7 +24,8 @@ impl Plan<'_> {
     /// and then.
     ///
     /// Memory: the results of twice 4 MiB of weights; these are read through the mapping of the model file. On an
-    /// error part of the output has been written: write to a temporary file and rename it.
+    /// error part of the output has been written: write to a temporary file and rename it, or call [`Plan::check`]
+    /// before.
     ///
     /// # Errors
     /// [`ConvertError::NotFinite`] with tensor and index; [`ConvertError::Gguf`] if the weights are not at
@@ -51,6 +52,19 @@ impl Plan<'_> {
         }
         out.flush()?;
         Ok(())
+    }
+
+    /// Looks for weights that are no numbers, without writing anything: [`Plan::write`] finds them on the way.
+    ///
+    /// # Errors
+    /// As [`Plan::write`], but for [`ConvertError::Write`].
+    pub fn check(&self) -> Result<(), ConvertError> {
+        let parts = self.parts()?;
+        let first = parts.par_iter().find_map_first(|part| match part {
+            Part::Rows { sizes, piece, first_row } => sizes.check(piece, *first_row).err(),
+            Part::Pad(_) | Part::Bytes(_) | Part::Rope(..) => None,
+        });
+        first.map_or(Ok(()), Err)
     }
 
     /// The payload in order.
@@ -165,6 +179,17 @@ struct Sizes<'a> {
 }
 
 impl Sizes<'_> {
+    /// Whether whole rows hold numbers only.
+    fn check(&self, piece: &[u8], first_row: usize) -> Result<(), ConvertError> {
+        let finite = if self.source.is_native() {
+            native_are_finite(self.source, piece)
+        } else {
+            let mut floats = vec![0f32; self.columns];
+            piece.chunks_exact(self.row).all(|row| decode(self.source, row, &mut floats).is_ok() && all_finite(&floats))
+        };
+        if finite { Ok(()) } else { Err(self.find_not_finite(piece, first_row)) }
+    }
+
     /// Checks and encodes whole rows; `None` if they stay as they are.
     fn recode(&self, piece: &[u8], first_row: usize) -> Result<Option<Vec<u8>>, ConvertError> {
         if self.source == self.target {

@@ -155,7 +155,7 @@ impl Installer {
             copy(file, &mut source.file, source.size, &folder, &target, progress)?;
         }
         self.done.push(target.clone());
-        let pieces = count_pieces(&target);
+        let pieces = count_pieces(&target, source.size);
         warnings.extend(about_pieces(&target, pieces));
         Ok(Installed { target, size: source.size, unchanged, pieces, warnings })
     }
@@ -323,7 +323,8 @@ fn forget_cached(_: &File) {}
 #[cfg(unix)]
 fn free_bytes(dir: &Path) -> Option<u64> {
     let s = rustix::fs::statvfs(dir).ok()?;
-    s.f_bavail.checked_mul(s.f_frsize)
+    // No file system has no blocks: one that says so cannot tell.
+    if s.f_blocks == 0 { None } else { s.f_bavail.checked_mul(s.f_frsize) }
 }
 
 #[cfg(not(unix))]
@@ -332,7 +333,7 @@ fn free_bytes(_: &Path) -> Option<u64> {
 }
 
 /// Has `filefrag` count the pieces. It knows the system calls, and this program has no unsafe code for them.
-fn count_pieces(path: &Path) -> Pieces {
+fn count_pieces(path: &Path, size: u64) -> Pieces {
     let output = Command::new("filefrag").arg("--").arg(path).stdin(Stdio::null()).stderr(Stdio::null()).output();
     let text = match output {
         Ok(o) if o.status.success() => String::from_utf8_lossy(&o.stdout).into_owned(),
@@ -341,7 +342,9 @@ fn count_pieces(path: &Path) -> Pieces {
     // "PATH: 3 extents found"
     let words: Vec<&str> = text.split_whitespace().collect();
     let count = words.iter().rposition(|w| w.starts_with("extent")).and_then(|i| words.get(i.checked_sub(1)?));
-    count.and_then(|n| n.parse().ok()).map_or(Pieces::Unknown, Pieces::Known)
+    // None at all of a file with contents: a file system that cannot tell.
+    let count = count.and_then(|n| n.parse().ok()).filter(|&n| n > 0 || size == 0);
+    count.map_or(Pieces::Unknown, Pieces::Known)
 }
 
 /// What follows from the pieces, for the user.

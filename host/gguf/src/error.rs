@@ -85,10 +85,12 @@ pub enum Error {
         end: u64,
     },
     /// A key that is needed is absent.
-    #[error("key {key} is missing")]
+    #[error("key {key} is missing: the metadata ends at byte {end} without it")]
     MissingKey {
         /// The key.
         key: String,
+        /// One past the last byte of the metadata.
+        end: u64,
     },
     /// A key holds a value of another type than is needed.
     #[error("key {key}, byte {offset}: {expected} expected, {found} found")]

@@ -69,6 +69,7 @@ pub struct Gguf<'a> {
     total: u64,
     version: u32,
     alignment: u64,
+    pub(crate) metadata_end: u64,
     data_start: u64,
     data_end: u64,
     entries: Vec<Entry>,
@@ -119,9 +120,21 @@ impl<'a> Gguf<'a> {
     }
 
     fn from_source(source: Source<'a>, total: u64) -> Result<Gguf<'a>, Error> {
-        let Header { version, entries, keys, tensors, names, alignment, data_start, data_end } =
+        let Header { version, entries, keys, tensors, names, alignment, metadata_end, data_start, data_end } =
             read_header(source.bytes(), total)?;
-        Ok(Gguf { source, total, version, alignment, data_start, data_end, entries, keys, tensors, names })
+        Ok(Gguf {
+            source,
+            total,
+            version,
+            alignment,
+            metadata_end,
+            data_start,
+            data_end,
+            entries,
+            keys,
+            tensors,
+            names,
+        })
     }
 
     /// Format version: 2 or 3.

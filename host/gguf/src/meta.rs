@@ -87,7 +87,7 @@ impl Gguf<'_> {
     /// # Errors
     /// As [`Gguf::str`], and [`Error::MissingKey`].
     pub fn need_str(&self, key: &str) -> Result<&str, Error> {
-        self.str(key)?.ok_or_else(|| missing(key))
+        self.str(key)?.ok_or_else(|| self.missing_key(key))
     }
 
     /// As [`Gguf::u32`] for a key that must be there.
@@ -95,7 +95,7 @@ impl Gguf<'_> {
     /// # Errors
     /// As [`Gguf::u32`], and [`Error::MissingKey`].
     pub fn need_u32(&self, key: &str) -> Result<u32, Error> {
-        self.u32(key)?.ok_or_else(|| missing(key))
+        self.u32(key)?.ok_or_else(|| self.missing_key(key))
     }
 
     /// As [`Gguf::array`] for a key that must be there.
@@ -103,13 +103,18 @@ impl Gguf<'_> {
     /// # Errors
     /// As [`Gguf::array`], and [`Error::MissingKey`].
     pub fn need_array(&self, key: &str) -> Result<Array<'_>, Error> {
-        self.array(key)?.ok_or_else(|| missing(key))
+        self.array(key)?.ok_or_else(|| self.missing_key(key))
     }
 
     /// An error about the value of `key`, with its place in the file; for checks made by callers.
     pub fn bad_value(&self, key: &str, reason: String) -> Error {
         let offset = self.entry(key).map_or(0, |e| e.at);
         Error::BadValue { key: key.to_owned(), offset, reason }
+    }
+
+    /// An error about a key that is not there; for checks made by callers.
+    pub fn missing_key(&self, key: &str) -> Error {
+        Error::MissingKey { key: key.to_owned(), end: self.metadata_end }
     }
 
     fn typed<'s, T>(
@@ -142,13 +147,9 @@ impl Gguf<'_> {
             (None, Some(entry)) => {
                 Err(Error::WrongType { key: key.to_owned(), offset: entry.at, expected, found: array.element_type() })
             }
-            (None, None) => Err(missing(key)),
+            (None, None) => Err(self.missing_key(key)),
         }
     }
-}
-
-fn missing(key: &str) -> Error {
-    Error::MissingKey { key: key.to_owned() }
 }
 
 fn wrong_type(entry: &Entry, expected: &'static str) -> Error {

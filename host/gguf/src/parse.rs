@@ -24,6 +24,7 @@ pub(crate) struct Header {
     pub(crate) tensors: Vec<TensorInfo>,
     pub(crate) names: HashMap<String, usize>,
     pub(crate) alignment: u64,
+    pub(crate) metadata_end: u64,
     pub(crate) data_start: u64,
     pub(crate) data_end: u64,
 }
@@ -51,6 +52,7 @@ pub(crate) fn read_header(bytes: &[u8], total: u64) -> Result<Header, Error> {
         }
         entries.push(entry);
     }
+    let metadata_end = cursor.at();
     let alignment = match keys.get(ALIGNMENT_KEY).and_then(|&i| entries.get(i)) {
         Some(entry) => alignment(entry)?,
         None => DEFAULT_ALIGNMENT,
@@ -69,7 +71,7 @@ pub(crate) fn read_header(bytes: &[u8], total: u64) -> Result<Header, Error> {
     }
     let data_start = cursor.at().next_multiple_of(alignment);
     let data_end = place(&mut tensors, data_start, total)?;
-    Ok(Header { version, entries, keys, tensors, names, alignment, data_start, data_end })
+    Ok(Header { version, entries, keys, tensors, names, alignment, metadata_end, data_start, data_end })
 }
 
 fn read_version(cursor: &mut Cursor<'_>, bytes: &[u8]) -> Result<u32, Error> {

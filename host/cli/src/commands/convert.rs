@@ -168,8 +168,12 @@ fn write(args: &Args, plan: &Plan<'_>) -> Result<()> {
     if same_file(&args.model, &args.output) {
         return Err(refused("the image would replace its own model: choose another name for -o"));
     }
-    let bar = progress::bytes("convert", plan.file_len());
     let output = Output::create(&args.output)?;
+    // What has gone into a pipe cannot be taken back.
+    if output.file().is_none() {
+        plan.check().refuse().with_context(|| args.model.display().to_string())?;
+    }
+    let bar = progress::bytes("convert", plan.file_len());
     let early = output.file().and_then(|file| file.try_clone().ok());
     let mut output = BufWriter::with_capacity(1 << 20, output);
     let (more, told) = mpsc::channel();

@@ -38,6 +38,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     if files::is_dash(&args.image) && args.texts.iter().any(|text| text == "-") {
         bail!("image and texts cannot both come from standard input");
     }
+    let name = image::name(Some(&args.image));
     let mut accelerator = image::load(Some(&args.image), &args.machine)?;
     if !accelerator.header().is_encoder() {
         return Err(refused("this image is a decoder (it writes text): use ssnail run or ssnail chat"));
@@ -51,7 +52,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     }
     let mut vectors = Vec::new();
     for (number, text) in texts.iter().enumerate() {
-        let vector = embed(&mut accelerator, text).with_context(|| format!("text {}", number + 1))?;
+        let vector = embed(&mut accelerator, &name, text).with_context(|| format!("text {}", number + 1))?;
         if !args.json {
             let line: Vec<String> = vector.iter().map(f32::to_string).collect();
             writeln!(out::stdout(), "{}", line.join(" "))?;
@@ -64,16 +65,16 @@ pub fn run(args: &Args) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The vector of one text.
+/// The vector of one text; `name` is how messages call the image.
 ///
 /// # Errors
 /// A refusal where it is too long for the image.
-pub fn embed(accelerator: &mut Accelerator, text: &str) -> Result<Vec<f32>> {
-    let mut vocabulary = Vocabulary::open(accelerator.machine().memory(), accelerator.header())?;
+pub fn embed(accelerator: &mut Accelerator, name: &str, text: &str) -> Result<Vec<f32>> {
+    let mut vocabulary = Vocabulary::open(accelerator.machine().memory(), accelerator.header(), name)?;
     let (ids, _) = vocabulary.encode(text.as_bytes(), Place::First, Rules::REAL)?;
     let vector = accelerator.embed(&ids, &mut ()).refuse()?;
     match vector.iter().position(|value| !value.is_finite()) {
-        Some(at) => Err(refused(format_args!("value {at} of the vector is not finite: the image is damaged"))),
+        Some(at) => Err(refused(format_args!("{name}: value {at} of the vector is not finite: the image is damaged"))),
         None => Ok(vector),
     }
 }

@@ -1,7 +1,7 @@
 //! `ssnail tokenize`: the ids of a text.
 
 use crate::exit::{Outcome, Refuse};
-use crate::image::ImageFile;
+use crate::image::{self, ImageFile};
 use crate::model::Model;
 use crate::vocabulary::Vocabulary;
 use crate::{files, out};
@@ -79,7 +79,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     };
     let ids = match Model::open(&args.model)? {
         Model::Gguf(gguf) => from_gguf(args, &gguf, &text).with_context(|| args.model.display().to_string())?,
-        Model::Image(image) => from_image(args, &image, &text).with_context(|| args.model.display().to_string())?,
+        Model::Image(image) => from_image(args, &image, &text)?,
     };
     let shown = if args.json {
         serde_json::to_string(&ids)?
@@ -107,9 +107,10 @@ fn from_gguf(args: &Args, gguf: &Gguf<'_>, text: &str) -> Result<Vec<u32>> {
 }
 
 fn from_image(args: &Args, image: &ImageFile, text: &str) -> Result<Vec<u32>> {
+    let name = image::name(Some(&args.model));
     let memory = image.memory();
     let place = if args.no_bos { Place::Later } else { Place::First };
-    let mut vocabulary = Vocabulary::open(&memory, &image.header)?;
+    let mut vocabulary = Vocabulary::open(&memory, &image.header, &name)?;
     let (ids, encoded) = vocabulary.encode(text.as_bytes(), place, args.rules.into())?;
     if encoded.lost > 0 {
         out::note(format_args!("{} bytes of the text have no token in this vocabulary", encoded.lost));

@@ -221,9 +221,13 @@ impl Ran {
 
 /// Runs the project's Makefile in the test's folder with the program under test.
 pub fn make(test: &Test, args: &[&str]) -> Output {
-    let makefile = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Makefile");
+    make_with(test, Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Makefile")), &ssnail(), args)
+}
+
+/// The same with a Makefile and a program of one's own.
+pub fn make_with(test: &Test, makefile: &Path, program: &Path, args: &[&str]) -> Output {
     let mut command = Command::new("make");
-    command.args(["-f", makefile]).arg(format!("SSNAIL={}", ssnail().display())).args(args);
+    command.arg("-f").arg(makefile).arg(format!("SSNAIL={}", program.display())).args(args);
     // Variables of an outer make are not ours.
     command.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").env_remove("MFLAGS");
     command.current_dir(test.folder.path()).stdin(Stdio::null()).output().unwrap()

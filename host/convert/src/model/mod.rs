@@ -103,6 +103,9 @@ pub struct Model {
     pub body: Body,
 }
 
+/// The key that every model must have.
+const ARCHITECTURE: &str = "general.architecture";
+
 impl Model {
     /// Reads the description; no weights are read except the RoPE factors of llama models.
     ///
@@ -110,12 +113,12 @@ impl Model {
     /// An unknown architecture, missing or misshapen tensors, and features that would change the output
     /// and are not supported; see [`ConvertError`].
     pub fn read(gguf: &Gguf<'_>) -> Result<Model, ConvertError> {
-        let architecture = match gguf.str("general.architecture")? {
+        let architecture = match gguf.str(ARCHITECTURE)? {
             Some("llama") => Architecture::Llama,
             Some("gpt2") => Architecture::Gpt2,
             Some("bert") => Architecture::Bert,
             Some(other) => return Err(ConvertError::Architecture { found: other.to_owned() }),
-            None => return Err(ConvertError::NoArchitecture),
+            None => return Err(ConvertError::NoArchitecture(gguf.missing_key(ARCHITECTURE))),
         };
         let Some(first) = gguf.tensors().first() else { return Err(ConvertError::NoWeights) };
         let name = gguf.bytes("general.name")?.map(|n| String::from_utf8_lossy(n).into_owned());

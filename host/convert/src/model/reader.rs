@@ -36,7 +36,7 @@ impl<'g> Reader<'g> {
         let key = self.key(suffix);
         match self.optional_size(suffix)? {
             Some(n) => Ok(n),
-            None => Err(ssnail_gguf::Error::MissingKey { key }.into()),
+            None => Err(self.gguf.missing_key(&key).into()),
         }
     }
 

@@ -21,6 +21,7 @@ const BANDWIDTH: f64 = 130.0;
 pub struct Conversation<'r> {
     /// The machine.
     pub accelerator: Accelerator,
+    name: &'r str,
     /// What was said, and how the next token is chosen.
     pub session: Session<'r>,
     /// Most tokens in an answer.
@@ -37,17 +38,24 @@ pub struct Conversation<'r> {
 }
 
 impl<'r> Conversation<'r> {
-    /// Nothing said yet. `room` is lent to the sampler: a place for every row of the logits.
+    /// Nothing said yet. `name` is how messages call the image; `room` is lent to the sampler: a place for every row
+    /// of the logits.
     ///
     /// # Errors
     /// A refusal where the vocabulary is damaged.
-    pub fn new(accelerator: Accelerator, settings: Settings, seed: u32, room: &'r mut [Candidate]) -> Result<Self> {
+    pub fn new(
+        accelerator: Accelerator,
+        name: &'r str,
+        settings: Settings,
+        seed: u32,
+        room: &'r mut [Candidate],
+    ) -> Result<Self> {
         let header = accelerator.header();
-        let vocabulary = Vocabulary::open(accelerator.machine().memory(), header)?;
+        let vocabulary = Vocabulary::open(accelerator.machine().memory(), header, name)?;
         let pieces = vocabulary.pieces(header)?;
         let own = vec![Candidate::default(); room.len()];
         let session = Session::new(header, settings, seed, room);
-        Ok(Self { accelerator, session, n: 0, show_eos: false, ascii: false, seed, pieces, tokens: 0, room: own })
+        Ok(Self { accelerator, name, session, n: 0, show_eos: false, ascii: false, seed, pieces, tokens: 0, room: own })
     }
 
     /// Starts the random numbers afresh.
@@ -97,7 +105,8 @@ impl<'r> Conversation<'r> {
     fn encode(&self, text: &str) -> Result<Vec<u32>> {
         let (memory, header) = (self.accelerator.machine().memory(), self.accelerator.header());
         let place = if self.session.is_empty() { Place::First } else { Place::Later };
-        let (ids, encoded) = Vocabulary::open(memory, header)?.encode(text.as_bytes(), place, Rules::TYPED)?;
+        let (ids, encoded) =
+            Vocabulary::open(memory, header, self.name)?.encode(text.as_bytes(), place, Rules::TYPED)?;
         if encoded.lost > 0 {
             writeln!(out::stdout(), "[{} bytes have no token in this vocabulary]", encoded.lost)?;
         }

@@ -16,16 +16,16 @@ pub struct Memories {
 }
 
 impl Memories {
-    /// Shows the most similar earlier lines, then keeps the new one. An empty line does nothing.
+    /// Shows the most similar earlier lines, then keeps the new one; `name` is the image's. An empty line does nothing.
     ///
     /// # Errors
     /// A refusal where the line is too long.
-    pub fn compare(&mut self, accelerator: &mut Accelerator, line: &str) -> Result<()> {
+    pub fn compare(&mut self, accelerator: &mut Accelerator, name: &str, line: &str) -> Result<()> {
         let line = line.trim();
         if line.is_empty() {
             return Ok(());
         }
-        let vector = unit(&embed(accelerator, line)?);
+        let vector = unit(&embed(accelerator, name, line)?);
         let mut similar: Vec<(f64, &str)> =
             self.lines.iter().map(|(text, other)| (dot(&vector, other), text.as_str())).collect();
         similar.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -68,16 +68,17 @@ pub fn run(args: &Args) -> Result<Outcome> {
     if args.image.as_deref().is_some_and(crate::files::is_dash) {
         bail!("the image must be a file: standard input is the conversation");
     }
+    let name = image::name(args.image.as_deref());
     let mut accelerator = image::load(args.image.as_deref(), &args.machine)?;
     let settings = if args.greedy { Settings::GREEDY } else { args.sampling.settings(Settings::CHAT) };
     let seed = args.sampling.seed();
     introduce(&accelerator, &settings, seed)?;
     if accelerator.header().is_encoder() {
         let mut memories = Memories::default();
-        return converse(args, |line| encoder_line(&mut accelerator, &mut memories, line));
+        return converse(args, |line| encoder_line(&mut accelerator, &name, &mut memories, line));
     }
     let mut room = vec![Candidate::default(); accelerator.header().output_len as usize];
-    let mut conversation = Conversation::new(accelerator, settings, seed, &mut room)?;
+    let mut conversation = Conversation::new(accelerator, &name, settings, seed, &mut room)?;
     conversation.n = args.n;
     conversation.show_eos = args.eos;
     conversation.ascii = args.ascii;
@@ -209,9 +210,9 @@ fn decoder_line(conversation: &mut Conversation<'_>, line: &str) -> Result<Next>
     Ok(Next::Stay)
 }
 
-fn encoder_line(accelerator: &mut Accelerator, memories: &mut Memories, line: &str) -> Result<Next> {
+fn encoder_line(accelerator: &mut Accelerator, name: &str, memories: &mut Memories, line: &str) -> Result<Next> {
     let Some(command) = parse(line.as_bytes()) else {
-        memories.compare(accelerator, line)?;
+        memories.compare(accelerator, name, line)?;
         return Ok(Next::Stay);
     };
     let said = match command.map_err(refused)? {

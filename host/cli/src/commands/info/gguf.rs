@@ -21,7 +21,7 @@ pub fn text(file: &Gguf<'_>) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let name = file.str("general.name").ok().flatten().unwrap_or("(no name)");
-    let architecture = file.str("general.architecture").ok().flatten().unwrap_or("(no architecture)");
+    let architecture = file.str("general.architecture").ok().flatten().unwrap_or_default();
     let _ = writeln!(text, "{name}: {architecture}, GGUF version {}, {} bytes", file.version(), file.total_bytes());
     match needs(file) {
         Ok((model, needs)) => {

@@ -3,11 +3,11 @@
 mod gguf;
 mod image;
 
-use crate::exit::Outcome;
+use crate::exit::{Outcome, Refuse};
 use crate::image::ImageFile;
 use crate::model::Model;
 use crate::out;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;
@@ -30,10 +30,14 @@ pub struct Args {
 /// Describes the file.
 ///
 /// # Errors
-/// It cannot be read, or is neither.
+/// It cannot be read, or is neither; a GGUF file without an architecture is refused.
 pub fn run(args: &Args) -> Result<Outcome> {
     let (text, object) = match Model::open(&args.file)? {
-        Model::Gguf(file) => (gguf::text(&file), gguf::json(&file)),
+        Model::Gguf(file) => {
+            // Without it the other keys mean nothing.
+            file.need_str("general.architecture").refuse().with_context(|| args.file.display().to_string())?;
+            (gguf::text(&file), gguf::json(&file))
+        }
         Model::Image(image) => describe(&image),
     };
     if args.json {

@@ -84,8 +84,9 @@ pub fn run(args: &Args) -> Result<Outcome> {
     if args.image.as_deref().is_some_and(files::is_dash) && args.prompt.as_deref() == Some("-") {
         bail!("image and prompt cannot both come from standard input");
     }
+    let name = image::name(args.image.as_deref());
     let mut accelerator = image::load(args.image.as_deref(), &args.machine)?;
-    let prompt = prompt(args, &accelerator)?;
+    let prompt = prompt(args, &accelerator, &name)?;
     let mut files = Files::open(args.logits.as_deref(), args.trace.as_deref())?;
     let shown = !args.json && to_stdout == 0;
     let before = accelerator.stats();
@@ -95,7 +96,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
             let mut watch = Watching::quiet(&mut files);
             let vector = accelerator.embed(&prompt.ids, &mut watch);
             watch.finish()?;
-            vector.refuse()?
+            vector.refuse().with_context(|| name.clone())?
         };
         let stats = before.until(&accelerator.stats());
         files.write_logits(&vector)?;
@@ -103,10 +104,10 @@ pub fn run(args: &Args) -> Result<Outcome> {
         show_vector(args, shown, &prompt.ids, &vector, &stats)?;
         print_stats(args, &stats, start.elapsed(), None);
     } else {
-        let ran = decode(args, &mut accelerator, &prompt, &mut files, shown)?;
+        let ran = decode(args, &mut accelerator, &name, &prompt, &mut files, shown)?;
         files.commit()?;
         if args.json {
-            print_json(&accelerator, &prompt.ids, &ran)?;
+            print_json(&accelerator, &name, &prompt.ids, &ran)?;
         }
         let tokens = prompt.ids.len() + ran.generated.len();
         print_stats(args, &ran.stats, start.elapsed(), Some(tokens as u64));
@@ -121,7 +122,7 @@ struct Prompt {
     text: Option<String>,
 }
 
-fn prompt(args: &Args, accelerator: &Accelerator) -> Result<Prompt> {
+fn prompt(args: &Args, accelerator: &Accelerator, name: &str) -> Result<Prompt> {
     if let Some(tokens) = &args.tokens {
         return Ok(Prompt { ids: tokens.clone(), text: None });
     }
@@ -133,7 +134,7 @@ fn prompt(args: &Args, accelerator: &Accelerator) -> Result<Prompt> {
         }
         other => other.unwrap_or_default().to_owned(),
     };
-    let mut vocabulary = Vocabulary::open(accelerator.machine().memory(), accelerator.header())?;
+    let mut vocabulary = Vocabulary::open(accelerator.machine().memory(), accelerator.header(), name)?;
     let (ids, encoded) = vocabulary.encode(text.as_bytes(), Place::First, Rules::REAL)?;
     if encoded.lost > 0 {
         out::note(format_args!("{} bytes of the prompt have no token in this vocabulary", encoded.lost));
@@ -147,6 +148,7 @@ fn prompt(args: &Args, accelerator: &Accelerator) -> Result<Prompt> {
 fn decode(
     args: &Args,
     accelerator: &mut Accelerator,
+    name: &str,
     prompt: &Prompt,
     files: &mut Files,
     shown: bool,
@@ -163,7 +165,7 @@ fn decode(
         out::note(format_args!("seed {seed}"));
     }
     accelerator.check_prompt(&prompt.ids).refuse()?;
-    let stream = if shown { Some(begin_text(accelerator, prompt)?) } else { None };
+    let stream = if shown { Some(begin_text(accelerator, name, prompt)?) } else { None };
     let rows = accelerator.header().output_len;
     let mut watch = Watching::choosing(files, Chooser::new(settings, seed, &prompt.ids, rows), stream);
     let ran = accelerator.generate(&prompt.ids, args.n, &mut watch);
@@ -172,12 +174,12 @@ fn decode(
         writeln!(out::stdout())?;
     }
     watch.finish()?;
-    ran.refuse()
+    ran.refuse().with_context(|| name.to_owned())
 }
 
 /// Prints the prompt; gives back the stream and the bytes of every token.
-fn begin_text(accelerator: &Accelerator, prompt: &Prompt) -> Result<(TextStream, Pieces)> {
-    let vocabulary = Vocabulary::open(accelerator.machine().memory(), accelerator.header())?;
+fn begin_text(accelerator: &Accelerator, name: &str, prompt: &Prompt) -> Result<(TextStream, Pieces)> {
+    let vocabulary = Vocabulary::open(accelerator.machine().memory(), accelerator.header(), name)?;
     let pieces = vocabulary.pieces(accelerator.header())?;
     let mut stream = TextStream::new(false);
     match &prompt.text {
@@ -191,8 +193,8 @@ fn begin_text(accelerator: &Accelerator, prompt: &Prompt) -> Result<(TextStream,
     Ok((stream, pieces))
 }
 
-fn print_json(accelerator: &Accelerator, prompt: &[u32], ran: &ssnail_machine::Outcome) -> Result<()> {
-    let vocabulary = Vocabulary::open(accelerator.machine().memory(), accelerator.header())?;
+fn print_json(accelerator: &Accelerator, name: &str, prompt: &[u32], ran: &ssnail_machine::Outcome) -> Result<()> {
+    let vocabulary = Vocabulary::open(accelerator.machine().memory(), accelerator.header(), name)?;
     let object = json!({
         "prompt_ids": prompt,
         "generated": ran.generated,
