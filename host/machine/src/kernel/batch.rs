@@ -26,6 +26,7 @@ pub struct Batch {
 }
 
 /// One block of the vectors: words of four bytes, scales, offsets.
+#[cfg(target_arch = "x86_64")]
 pub(super) type Column<'a, const N: usize> = (&'a [[i32; BLOCK / 4]], &'a [f32; MOST], &'a [i32; MOST]);
 
 impl Batch {
@@ -88,12 +89,14 @@ impl Batch {
     }
 
     /// A vector padded with zeros; float numerics.
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn padded(&self, vector: usize) -> &[[f32; LANES]] {
         let length = self.padded.len() / self.len().max(1);
         self.padded.get(vector * length..(vector + 1) * length).unwrap_or_default()
     }
 
     /// The quantised blocks in order.
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn columns<const N: usize>(&self) -> impl Iterator<Item = Column<'_, N>> {
         let q = self.q.as_chunks::<{ BLOCK / 4 }>().0.chunks_exact(MOST);
         let numbers = self.scale.as_chunks().0.iter().zip(self.offset.as_chunks().0);

@@ -6,6 +6,8 @@
 pub mod attention;
 pub mod batch;
 pub mod engine;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod pool;
 pub mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -119,6 +121,8 @@ pub fn quantise(level: Level, input: &mut Activations) {
 pub enum Level {
     /// Whatever the compiler makes of plain Rust.
     Portable,
+    /// NEON.
+    Neon,
     /// AVX2 with F16C.
     Avx2,
     /// AVX-512 with VNNI.
@@ -129,7 +133,10 @@ impl Level {
     /// The levels that this machine can run, the best last.
     #[must_use]
     pub fn available() -> Vec<Self> {
+        #[allow(unused_mut)]
         let mut levels = vec![Self::Portable];
+        #[cfg(target_arch = "aarch64")]
+        levels.push(Self::Neon);
         #[cfg(target_arch = "x86_64")]
         {
             if x86::has_avx2() {
@@ -156,6 +163,7 @@ const ROW_GROUP: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub struct Room {
     /// Rows that are fewer than a group, with zeros behind.
+    #[cfg(target_arch = "x86_64")]
     padded: Vec<u8>,
     /// A decoded row.
     row: Vec<f32>,
@@ -167,6 +175,10 @@ pub struct Room {
 pub fn rows(level: Level, job: &Rows<'_>, room: &mut Room, out: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     if x86::rows(level, job, room, out) {
+        return;
+    }
+    #[cfg(target_arch = "aarch64")]
+    if level == Level::Neon && neon::rows(job, room, out) {
         return;
     }
     let _ = level;
