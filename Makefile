@@ -217,3 +217,8 @@ clean:
 	rm -f *.ssnail *.ssnail.options
 
 FORCE:
+
+# What nothing above makes is most often a model that is not there.
+.DEFAULT:
+	@test -e '$@' || { echo 'Nothing makes $@: is there a $(firstword $(subst ., ,$(notdir $@))).gguf in its folder?' \
+		'make help shows what can be made, make findmodels and make fetch bring models home.' >&2; exit 2; }
