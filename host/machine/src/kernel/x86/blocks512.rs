@@ -13,8 +13,9 @@ use crate::num::quantise::{Activations, BLOCK};
 const WIDE: usize = crate::kernel::ROW_GROUP;
 
 /// How far ahead of their use weights are asked for, at least: the processor's own guesses end with a page, and waiting
-/// for memory would otherwise come on top of the arithmetic.
-const AHEAD: usize = 8 << 10;
+/// for memory would otherwise come on top of the arithmetic. Far, because other work makes memory slow; into the second
+/// cache, which holds that much and has more requests under way than the first.
+const AHEAD: usize = 32 << 10;
 
 /// Hardware numerics of Q8_0 and Q4_0. `padded` is room for a last group of fewer than 16 rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
@@ -84,7 +85,7 @@ fn group<const BYTES: usize, const OFFSET: u32>(
 #[target_feature(enable = "avx512f")]
 fn prefetch(from: &[u8], offset: usize, length: usize) {
     for line in (0..length).step_by(64) {
-        _mm_prefetch::<_MM_HINT_T0>(from.as_ptr().wrapping_add(offset + line).cast());
+        _mm_prefetch::<_MM_HINT_T1>(from.as_ptr().wrapping_add(offset + line).cast());
     }
 }
 
