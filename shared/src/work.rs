@@ -68,10 +68,7 @@ impl Count {
             | Opcode::Rmsnorm
             | Opcode::Layernorm
             | Opcode::Rope
-            | Opcode::Gelu
-            | Opcode::Deqrow
-            | Opcode::Cvt16
-            | Opcode::Meanrows => {
+            | Opcode::Gelu => {
                 self.widest = self.widest.max(columns);
                 self.vectors = self.vectors.saturating_add(parts);
             }

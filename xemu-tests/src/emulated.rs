@@ -9,8 +9,8 @@ const COLOURS: u32 = 0x0ff8_0000;
 /// VIC-IV registers from the line step to the last row.
 const VIC: u32 = 0x0ffd_3058;
 const VIC_LEN: u32 = 0x24;
-/// Words in a row that shows how fast something went.
-const TIMES: [&str; 5] = ["KB/s", "tokens/s", "s left", "s/token", " ms"];
+/// Words in a row that shows how fast something went, or what a clock said.
+const TIMES: [&str; 5] = ["KB/s", "tokens/s", "s left", "s a token", "seed "];
 
 /// A text screen.
 #[derive(Clone, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl Emulated for Scenario {
 
     fn type_text(&mut self, text: &str) -> Result<(), String> {
         Self::type_text(self, text).map_err(|e| e.to_string())?;
-        const FRAMES: u64 = 200_000;
+        const FRAMES: u64 = 20_000;
         for _ in 0..FRAMES {
             if self.untyped() == 0 && self.machine.board.keyboard.is_empty() || self.machine.stopped().is_some() {
                 return Ok(());

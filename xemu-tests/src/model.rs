@@ -44,6 +44,8 @@ pub fn policy(wtype: &str) -> WeightPolicy {
 /// Columns of the tiny model.
 const DIM: u64 = 32;
 const FFN: u64 = 64;
+/// Positions of the tiny encoder.
+const ENCODER_CONTEXT: u64 = 64;
 
 /// A llama of one layer with random weights and a whole vocabulary of the test data (`vocab/NAME.gguf`).
 pub fn tiny_with_vocabulary(name: &str, wtype: &str) -> Option<Vec<u8>> {
@@ -96,6 +98,74 @@ pub fn tiny_with_vocabulary(name: &str, wtype: &str) -> Option<Vec<u8>> {
     let file = w.to_vec();
     let gguf = Gguf::parse(&file).expect("a file just written");
     Some(convert(&gguf, &Options { wtype: policy(wtype), ..Options::default() }))
+}
+
+/// An encoder of one layer with random weights and the vocabulary of the test data's encoder: small enough for a machine
+/// without the core.
+pub fn tiny_encoder() -> Option<Vec<u8>> {
+    let path = data()?.join("models/paraphrase-MiniLM-L3-v2-v3400-Q4_0.gguf");
+    if !path.is_file() {
+        println!("skipped: no {}", path.display());
+        return None;
+    }
+    let source = Gguf::open(&path).expect("an encoder");
+    let mut w = GgufWriter::new();
+    for key in source.keys().filter(|key| key.starts_with("tokenizer.ggml.")) {
+        if let Some(value) = source.get(key).and_then(owned) {
+            w.key(key, value);
+        }
+    }
+    let n = source.vocab().expect("a vocabulary").tokens.len() as u64;
+    w.key("general.architecture", "bert").key("general.name", "tiny encoder");
+    for (key, value) in [
+        ("block_count", 1u32),
+        ("context_length", ENCODER_CONTEXT as u32),
+        ("embedding_length", DIM as u32),
+        ("feed_forward_length", FFN as u32),
+        ("attention.head_count", 1),
+        ("pooling_type", 1),
+        ("vocab_size", n as u32),
+    ] {
+        w.key(format!("bert.{key}"), value);
+    }
+    w.key("bert.attention.layer_norm_epsilon", 1e-12f32).key("bert.attention.causal", false);
+    let mut random = Rng::new(2);
+    let mut values =
+        |count: u64| -> Vec<f32> { (0..count).map(|_| (random.next_u32() >> 8) as f32 / 8_388_608.0 - 1.0).collect() };
+    for (name, columns, rows) in [
+        ("token_embd.weight", DIM, n),
+        ("position_embd.weight", DIM, ENCODER_CONTEXT),
+        ("token_types.weight", DIM, 2),
+        ("blk.0.attn_q.weight", DIM, DIM),
+        ("blk.0.attn_k.weight", DIM, DIM),
+        ("blk.0.attn_v.weight", DIM, DIM),
+        ("blk.0.attn_output.weight", DIM, DIM),
+        ("blk.0.ffn_up.weight", DIM, FFN),
+        ("blk.0.ffn_down.weight", FFN, DIM),
+    ] {
+        let weights = values(columns * rows);
+        w.f32_tensor(name, &[columns, rows], &weights);
+    }
+    for norm in ["token_embd_norm", "blk.0.attn_output_norm", "blk.0.layer_output_norm"] {
+        w.f32_tensor(format!("{norm}.weight"), &[DIM], &[1.0; DIM as usize]);
+    }
+    for (name, length) in [
+        ("token_embd_norm", DIM),
+        ("blk.0.attn_output_norm", DIM),
+        ("blk.0.layer_output_norm", DIM),
+        ("blk.0.attn_q", DIM),
+        ("blk.0.attn_k", DIM),
+        ("blk.0.attn_v", DIM),
+        ("blk.0.attn_output", DIM),
+        ("blk.0.ffn_up", FFN),
+        ("blk.0.ffn_down", DIM),
+    ] {
+        let bias = values(length);
+        w.f32_tensor(format!("{name}.bias"), &[length], &bias);
+    }
+    let file = w.to_vec();
+    let gguf = Gguf::parse(&file).expect("a file just written");
+    Some(convert(&gguf, &Options { wtype: policy("q8_0"), ..Options::default() }))
 }
 
 /// A value as the writer takes it.

@@ -17,18 +17,24 @@ use ssnail_shared::tokenizer::Place;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Attic RAM of both machines.
-const ATTIC: u32 = 8 * MEGABYTE;
-/// Looks of ten frames at the machine here until a text counts as missing.
-const LOOKS: usize = 20_000;
+/// Attic RAM of both machines that is compared.
+const ATTIC: u32 = 8 * MEGABYTE - RESERVE;
+/// Looks of ten frames at the machine here until a text counts as missing: two minutes and a half.
+const LOOKS: usize = 750;
+/// The same for a whole answer.
+const ANSWER_LOOKS: usize = 10_000;
 /// Looks without a change behind which the screen stands still.
 const STILL: usize = 3;
 /// The same for Xemu, in time, for it may run slowly.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// How long a screen may take to become the one that it was here.
 const SAME: Duration = Duration::from_secs(120);
-/// Last line of an answer.
-const ANSWERED: &str = "tokens/s";
+/// End of the line that `/stats` gives.
+const ANSWERED: &str = "tokens of context]";
+/// Row below the conversation.
+const PANE_END: usize = 46;
+/// Attic RAM that the program itself uses where it computes without the core: times are among it.
+const RESERVE: u32 = 0x3_0000;
 
 /// What the machine here showed and held.
 pub struct Record {
@@ -94,7 +100,7 @@ pub fn here(play: &Play, media: &Media) -> Result<Record, String> {
     machine.load_prg(&program).map_err(|e| e.to_string())?;
     let mut scenario = Scenario::new(machine);
     let looks = Player { machine: &mut scenario, play, ids: Vec::new(), looks: Vec::new(), before: None }.run()?;
-    let attic = scenario.machine.board.expansion.memory().to_vec();
+    let attic = scenario.machine.board.expansion.memory()[..ATTIC as usize].to_vec();
     if let Some(keys) = play.leave {
         scenario.type_text(keys).map_err(|e| e.to_string())?;
         if scenario.frames(400) != Some(Stop::Returned) {
@@ -121,6 +127,9 @@ pub fn there(play: &Play, media: &Media, record: &Record, emulator: &Path) -> Re
     let player = Player { machine: &mut other, play, ids: Vec::new(), looks: Vec::new(), before: Some(record) };
     if let Err(e) = player.run() {
         return Err(format!("{e}\nXemu says:\n{}", other.log()));
+    }
+    if !play.attic {
+        return Ok(());
     }
     let attic = other.attic(ATTIC)?;
     match attic.iter().zip(&record.attic).position(|(a, b)| a != b) {
@@ -251,7 +260,8 @@ impl Player<'_> {
     /// Words of the conversation behind the last line that is `line`.
     fn words_after(&mut self, line: &str) -> Result<Vec<String>, String> {
         let look = self.machine.look();
-        let rows = look.rows();
+        let mut rows = look.rows();
+        rows.truncate(PANE_END);
         let from =
             rows.iter().rposition(|row| row == line).ok_or_else(|| format!("no `{line}` in\n{}", look.text()))?;
         Ok(rows[from + 1..].iter().flat_map(|row| row.split_whitespace().map(str::to_owned)).collect())
@@ -260,14 +270,26 @@ impl Player<'_> {
     fn answer(&mut self, file: usize, prompt: &str, tokens: u32) -> Result<(), String> {
         let ids = self.golden(file, prompt, tokens)?;
         let wanted = self.text(file, &ids)?;
+        let expected: Vec<&str> = wanted.split_whitespace().collect();
         let before = self.machine.look().rows().iter().filter(|row| row.contains(ANSWERED)).count();
         self.machine.type_text(&format!("{prompt}<RETURN>"))?;
-        self.wait_for(ANSWERED, before + 1)?;
-        let words = self.words_after(prompt)?;
-        let expected: Vec<&str> = wanted.split_whitespace().collect();
-        if words.len() < expected.len() || words[..expected.len()] != expected {
-            return Err(format!("the golden model says `{wanted}`, the screen `{}`", words.join(" ")));
+        let begun = Instant::now();
+        for looks in 0.. {
+            let words = self.words_after(prompt).unwrap_or_default();
+            let end = words.iter().position(|word| word.starts_with('[')).unwrap_or(words.len());
+            if words.len() >= expected.len() && words[..expected.len()] == expected {
+                break;
+            }
+            // A word may still grow; what is behind it or ended may not.
+            let whole = if end < words.len() { end } else { end.saturating_sub(1) };
+            let wrong = words[..whole].iter().zip(&expected).any(|(a, b)| a != b) || end < words.len();
+            if wrong || self.before.is_none() && looks > ANSWER_LOOKS || begun.elapsed() > PATIENCE {
+                return Err(format!("the golden model says `{wanted}`, the screen `{}`", words.join(" ")));
+            }
+            self.machine.wait();
         }
+        self.machine.type_text("/stats<RETURN>")?;
+        self.wait_for(ANSWERED, before + 1)?;
         self.compare()
     }
 

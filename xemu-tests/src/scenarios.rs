@@ -1,6 +1,6 @@
 //! What a person does with the program, and what has to be seen: one list for every emulator.
 
-use crate::model;
+use crate::{model, part};
 use ssnail_disk::fat::Layout;
 use ssnail_m65::io::card::Card;
 use ssnail_shared::header::{Header, offset};
@@ -27,8 +27,14 @@ pub enum Content {
     Storyteller,
     /// A model of the test data, with a weight format of `ssnail convert`.
     Model(&'static str, &'static str),
+    /// A small encoder.
+    Encoder,
     /// The storyteller, damaged.
     Damaged(fn(&mut Vec<u8>)),
+    /// The part of the program that computes without the core.
+    Part,
+    /// The same, damaged.
+    DamagedPart(fn(&mut Vec<u8>)),
     /// Anything.
     Bytes(&'static [u8]),
 }
@@ -39,10 +45,17 @@ impl Content {
         match self {
             Self::Storyteller => Some(storyteller().to_vec()),
             Self::Model(name, wtype) => model::image(name, wtype),
+            Self::Encoder => model::tiny_encoder(),
             Self::Damaged(damage) => {
                 let mut image = storyteller().to_vec();
                 damage(&mut image);
                 Some(image)
+            }
+            Self::Part => part(),
+            Self::DamagedPart(damage) => {
+                let mut file = part()?;
+                damage(&mut file);
+                Some(file)
             }
             Self::Bytes(bytes) => Some(bytes.to_vec()),
         }
@@ -111,6 +124,10 @@ pub struct Play {
     pub damage: fn(&mut Card),
     /// What is done and seen.
     pub steps: Vec<Step>,
+    /// It takes minutes where the emulator is not optimised.
+    pub long: bool,
+    /// What attic RAM holds at the end is compared.
+    pub attic: bool,
     /// What is typed at last, to end in BASIC. Only here: no ROM that Xemu could be given has that BASIC.
     pub leave: Option<&'static str>,
 }
@@ -124,7 +141,7 @@ fn file(path: &'static str, content: Content) -> File {
 }
 
 fn play(name: &'static str, files: Vec<File>, steps: Vec<Step>) -> Play {
-    Play { name, begin: Begin::Program, files, damage: |_| {}, steps, leave: None }
+    Play { name, begin: Begin::Program, files, damage: |_| {}, steps, long: false, attic: true, leave: None }
 }
 
 fn set(image: &mut [u8], at: u32, value: u32) {
@@ -155,7 +172,7 @@ const IN_THE_LIST: [(&str, Content, &str); 9] = [
     (
         "/SSNAIL/BIG.SSN",
         Content::Damaged(|i| set(i, offset::MEMORY_NEEDED, 9 * MEGABYTE)),
-        "too big: needs 9.0 MB, here are 8.0 MB",
+        "too big: needs 9.0 MB, here are ",
     ),
 ];
 
@@ -163,6 +180,8 @@ const IN_THE_LIST: [(&str, Content, &str); 9] = [
 pub fn all() -> Vec<Play> {
     let mut list = starting();
     list.extend(faults());
+    list.extend(talking());
+    list.extend(loading_faults());
     list
 }
 
@@ -266,8 +285,150 @@ pub fn faults() -> Vec<Play> {
     ]
 }
 
-/// Used by scenarios that load.
-pub fn damaged_tokenizer(image: &mut [u8]) {
-    let at = tokenizer(image);
-    image[at] = 9;
+const COMPUTES: &str = "The 45GS02 itself computes";
+const LOADED: &str = "/help lists";
+const GREEDY: &str = "/greedy<RETURN>/n 20<RETURN>";
+const TWENTY: &str = "at most 20 tokens";
+
+fn part_file() -> File {
+    file("/SSNAIL/SSNAIL.CPU", Content::Part)
+}
+
+/// Loading and conversations, without the core.
+pub fn talking() -> Vec<Play> {
+    use Step::{Answer, Expect, Fresh, Seen, Stopped, Type};
+    let conversation = |name, content, first, second| {
+        let steps = vec![
+            Expect(LIST),
+            Seen(COMPUTES),
+            Type("<RETURN>"),
+            Expect(LOADED),
+            Type(GREEDY),
+            Expect(TWENTY),
+            Answer { file: 0, prompt: first, tokens: 20 },
+            Answer { file: 0, prompt: second, tokens: 20 },
+            Type("/model<RETURN>"),
+            Expect("still in memory"),
+            Type("="),
+            Expect(LOADED),
+        ];
+        Play { long: true, ..play(name, vec![file("/SSNAIL/MODEL.SSN", content), part_file()], steps) }
+    };
+    let storyteller = conversation(
+        "the storyteller, two turns, and again from memory",
+        Content::Storyteller,
+        "Tell me about a lost button.",
+        "Then Bruno",
+    );
+    let from_disk = Play {
+        begin: Begin::AttachedDisk,
+        ..play(
+            "from a disk on the card to a talk",
+            vec![file("/SSNAIL/MODEL.SSN", Content::Storyteller), part_file()],
+            vec![
+                Expect(LIST),
+                Type("<RETURN>"),
+                Expect(LOADED),
+                Type("/greedy<RETURN>/n 8<RETURN>"),
+                Expect("at most 8 tokens"),
+                Answer { file: 0, prompt: "Once upon a time", tokens: 8 },
+            ],
+        )
+    };
+    let stopped = Play {
+        attic: false,
+        ..play(
+            "stopping an answer, and a fresh context",
+            vec![file("/SSNAIL/MODEL.SSN", Content::Storyteller), part_file()],
+            vec![
+                Expect(LIST),
+                Type("<RETURN>"),
+                Expect(LOADED),
+                Type("/greedy<RETURN>/n 60<RETURN>"),
+                Expect("at most 60 tokens"),
+                Stopped { file: 0, prompt: "Tell me about the rain.", after: "Once" },
+                Fresh,
+                Type("/n 6<RETURN>"),
+                Seen("at most 6 tokens"),
+                Type("/model<RETURN>"),
+                Expect("still in memory"),
+            ],
+        )
+    };
+    vec![
+        storyteller,
+        conversation(
+            "stories260K in Q8_0, two turns, and again from memory",
+            Content::Model("stories260K-Q8_0", "keep"),
+            "Lily saw a",
+            "One day",
+        ),
+        from_disk,
+        stopped,
+        play(
+            "an encoder compares lines",
+            vec![file("/SSNAIL/MODEL.SSN", Content::Encoder), part_file()],
+            vec![
+                Expect(LIST),
+                Type("<RETURN>"),
+                Expect("similar earlier lines"),
+                Type("the cat sat on the mat<RETURN>"),
+                Expect("[stored"),
+                Type("a dog ran in the park<RETURN>"),
+                Expect("2 lines"),
+                Type("the cat sat on the mat<RETURN>"),
+                Expect("+1.000  the cat sat on the mat"),
+            ],
+        ),
+    ]
+}
+
+/// What can be wrong with files that are loaded.
+pub fn loading_faults() -> Vec<Play> {
+    use Step::{Expect, Type};
+    let list = || vec![Expect(LIST), Expect("No SSNAIL core answers at $FFD7500")];
+    let without = |name, damage| {
+        let files = vec![file("/SSNAIL/MODEL.SSN", Content::Storyteller), file("/SSNAIL/SSNAIL.CPU", damage)];
+        let steps = vec![Expect(LIST), Expect("SSNAIL.CPU on the card is damaged"), Type("<RETURN>"), Expect(LIST)];
+        play(name, files, steps)
+    };
+    let mut absent = play("no SSNAIL.CPU", vec![file("/SSNAIL/MODEL.SSN", Content::Storyteller)], list());
+    absent.steps.extend([Type("<RETURN>"), Expect(LIST)]);
+    let damaged = Play {
+        damage: |card| {
+            card.cut_chain("/SSNAIL/CUT.SSN", 20).expect("the file");
+        },
+        ..play(
+            "a file whose chain of clusters ends too early, and damaged tables",
+            vec![
+                file("/SSNAIL/CUT.SSN", Content::Storyteller),
+                file(
+                    "/SSNAIL/TABLES.SSN",
+                    Content::Damaged(|i| {
+                        let at = tokenizer(i);
+                        i[at] = 9;
+                    }),
+                ),
+                file("/SSNAIL/SOUND.SSN", Content::Storyteller),
+                part_file(),
+            ],
+            vec![
+                Expect(LIST),
+                Expect("3 models"),
+                Type("<RETURN>"),
+                Expect("Loading failed: "),
+                Type("<DOWN><DOWN><RETURN>"),
+                Expect("damaged image: tokenizer kind at $"),
+                Type("<DOWN><RETURN>"),
+                Expect(LOADED),
+            ],
+        )
+    };
+    vec![
+        absent,
+        without("a SSNAIL.CPU of another program", Content::Bytes(b"not a part of this program")),
+        without("a SSNAIL.CPU cut short", Content::DamagedPart(|f| f.truncate(20_000))),
+        without("an empty SSNAIL.CPU", Content::Bytes(b"")),
+        damaged,
+    ]
 }

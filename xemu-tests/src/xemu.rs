@@ -59,7 +59,7 @@ pub struct Xemu {
 
 /// The emulator, or nothing where there is none.
 pub fn found() -> Option<PathBuf> {
-    if let Some(named) = env::var_os("XMEGA65") {
+    if let Some(named) = env::var_os("XMEGA65").filter(|name| !name.is_empty()) {
         return Some(named.into());
     }
     let search = env::var_os("PATH").unwrap_or_default();

@@ -26,3 +26,16 @@ fn starting() {
 fn faults() {
     all(&scenarios::faults());
 }
+
+#[test]
+fn loading_faults() {
+    all(&scenarios::loading_faults());
+}
+
+/// Of the conversations the short ones; `make xemu-test` has them all.
+#[test]
+fn talking() {
+    let mut plays = scenarios::talking();
+    plays.retain(|play| !play.long);
+    all(&plays);
+}

@@ -43,6 +43,7 @@ fn main() -> std::process::ExitCode {
             command.args(["-useinitrom", "-prg", prg, "-prgmode", "65", "-prgtest", &format!("SYS{entry}")]);
         }
     }
+    println!("Xemu says first that the card has no signature of its own: RETURN goes on");
     match command.status() {
         Ok(status) if status.success() => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
