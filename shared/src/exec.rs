@@ -254,23 +254,3 @@ fn room<T>(buffer: &mut [T], n: u32) -> Result<&mut [T], Fault> {
         _ => Err(Fault::Room { needed: n, room }),
     }
 }
-
-/// Reads F32 values.
-fn read_floats<M: Memory>(memory: &M, address: u32, out: &mut [f32]) -> Result<(), Fault> {
-    let mut at = address;
-    for v in out {
-        *v = f32::from_bits(memory.read_u32(at)?);
-        at = at.wrapping_add(4);
-    }
-    Ok(())
-}
-
-/// Writes F32 values.
-fn write_floats<M: Memory>(memory: &mut M, address: u32, values: &[f32]) -> Result<(), Fault> {
-    let mut at = address;
-    for v in values {
-        memory.write_u32(at, v.to_bits())?;
-        at = at.wrapping_add(4);
-    }
-    Ok(())
-}

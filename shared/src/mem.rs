@@ -71,6 +71,19 @@ pub trait ReadMemory {
         Ok(u32::from_le_bytes(b))
     }
 
+    /// F32 values, one after the other.
+    ///
+    /// # Errors
+    /// As [`ReadMemory::read`].
+    fn read_floats(&self, address: u32, out: &mut [f32]) -> Result<(), Fault> {
+        let mut at = address;
+        for v in out {
+            *v = f32::from_bits(self.read_u32(at)?);
+            at = at.wrapping_add(4);
+        }
+        Ok(())
+    }
+
     /// A little-endian word, without the reason where there is none: what two registers can hand back, for loops that
     /// read a great many.
     fn word(&self, address: u32) -> Option<u32> {
@@ -105,6 +118,19 @@ pub trait Memory: ReadMemory {
     /// As [`Memory::write`].
     fn write_u32(&mut self, address: u32, value: u32) -> Result<(), Fault> {
         self.write(address, &value.to_le_bytes())
+    }
+
+    /// F32 values, one after the other.
+    ///
+    /// # Errors
+    /// As [`Memory::write`]; those before the first that lies outside have been written then.
+    fn write_floats(&mut self, address: u32, values: &[f32]) -> Result<(), Fault> {
+        let mut at = address;
+        for v in values {
+            self.write_u32(at, v.to_bits())?;
+            at = at.wrapping_add(4);
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The model's memory, up to where it ends.
 
-use crate::far::{peek, peek32, poke32, Far};
+use crate::far::{copy, peek, peek32, poke32, Far};
 use ssnail_shared::map::MEMORY_BASE;
 use ssnail_shared::mem::{Fault, Memory, ReadMemory};
 
@@ -28,6 +28,13 @@ impl ReadMemory for Attic {
         Ok(u16::from_le_bytes([peek(address), peek(address.wrapping_add(1))]))
     }
 
+    fn read_floats(&self, address: u32, out: &mut [f32]) -> Result<(), Fault> {
+        let length = 4 * out.len() as u32;
+        self.check(address, length)?;
+        copy(out.as_mut_ptr() as u32, address, length);
+        Ok(())
+    }
+
     fn read_u32(&self, address: u32) -> Result<u32, Fault> {
         self.check(address, 4)?;
         Ok(peek32(address))
@@ -35,6 +42,13 @@ impl ReadMemory for Attic {
 }
 
 impl Memory for Attic {
+    fn write_floats(&mut self, address: u32, values: &[f32]) -> Result<(), Fault> {
+        let length = 4 * values.len() as u32;
+        self.check(address, length)?;
+        copy(address, values.as_ptr() as u32, length);
+        Ok(())
+    }
+
     fn write(&mut self, address: u32, data: &[u8]) -> Result<(), Fault> {
         self.check(address, data.len() as u32)?;
         Far.write(address, data)

@@ -2,7 +2,7 @@
 
 use super::kernels::{Cache, Kernels};
 use super::num::rsqrt;
-use super::{Executor, Fault, Work, bytes, read_floats, room, write_floats};
+use super::{Executor, Fault, Work, bytes, room};
 use crate::isa::Instruction;
 use crate::mem::Memory;
 
@@ -45,7 +45,7 @@ impl Executor {
             return Ok(());
         }
         let scores = room(work.scores, last.saturating_add(1))?;
-        read_floats(memory, query, x)?;
+        memory.read_floats(query, x)?;
         let group = heads / kv_heads;
         let factor = rsqrt(head_dim as f32);
         let mut head = 0;
@@ -57,6 +57,6 @@ impl Executor {
             kernels.mix(memory, cache(v), scores, x)?;
             head += 1;
         }
-        write_floats(memory, to, x)
+        Ok(memory.write_floats(to, x)?)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::kernels::{Kernels, Operand, Q4_BYTES, Q8_BYTES, Rows, float};
 use super::num::f16_to_f32;
-use super::{BLOCK, Executor, Fault, Work, bytes, read_floats, room, write_floats};
+use super::{BLOCK, Executor, Fault, Work, bytes, room};
 use crate::isa::{GEMV_ACCUMULATE, GEMV_F16, Instruction, format};
 use crate::mem::Memory;
 
@@ -50,7 +50,7 @@ impl Executor {
             room(work.scores, rows)?;
         }
         let x = room(work.x, columns)?;
-        read_floats(memory, from, x)?;
+        memory.read_floats(from, x)?;
         let x = &*x;
         let mut operand = Operand { x, q: &[], scale: &[] };
         if matches!(i.a, format::Q8_0 | format::Q4_0) {
@@ -77,13 +77,13 @@ impl Executor {
             } else if halves {
                 super::vector::write_halves(memory, to.wrapping_add(2 * row), ys)?;
             } else {
-                write_floats(memory, to.wrapping_add(4 * row), ys)?;
+                memory.write_floats(to.wrapping_add(4 * row), ys)?;
             }
             row += n;
         }
         if wait {
             let results = &work.scores[..rows as usize];
-            if halves { super::vector::write_halves(memory, to, results)? } else { write_floats(memory, to, results)? }
+            if halves { super::vector::write_halves(memory, to, results)? } else { memory.write_floats(to, results)? }
         }
         Ok(())
     }
@@ -113,7 +113,7 @@ impl Executor {
                 column += 1;
             }
         }
-        write_floats(memory, to, x)
+        Ok(memory.write_floats(to, x)?)
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::kernels::Kernels;
 use super::num::{f32_to_f16, recip, rsqrt};
-use super::{Executor, Fault, Work, bytes, read_floats, room, write_floats};
+use super::{Executor, Fault, Work, bytes, room};
 use crate::isa::{Instruction, Opcode};
 use crate::mem::Memory;
+use crate::sampler::key_of;
 use crate::tables;
 
 /// A running sum that starts from its first term: a lone -0 stays -0.
@@ -32,11 +33,15 @@ fn float<M: Memory>(memory: &M, base: u32, index: u32) -> Result<f32, Fault> {
     Ok(f32::from_bits(memory.read_u32(base.wrapping_add(4 * index))?))
 }
 
+const fn is_nan(bits: u32) -> bool {
+    bits & 0x7FFF_FFFF > 0x7F80_0000
+}
+
 impl Executor {
     /// Reads N0 values at `address` into the work vector, after every range has been checked.
     fn load<'w, M: Memory>(&self, memory: &M, work: &'w mut Work<'_>, address: u32) -> Result<&'w mut [f32], Fault> {
         let x = room(work.x, self.n[0])?;
-        read_floats(memory, address, x)?;
+        memory.read_floats(address, x)?;
         Ok(x)
     }
 
@@ -64,7 +69,7 @@ impl Executor {
             }
             _ => kernels.silu_times(memory, x, other)?,
         }
-        write_floats(memory, to, x)
+        Ok(memory.write_floats(to, x)?)
     }
 
     pub(super) fn map<M: Memory>(&mut self, i: &Instruction, memory: &mut M, work: &mut Work<'_>) -> Result<(), Fault> {
@@ -79,7 +84,7 @@ impl Executor {
         for v in x.iter_mut() {
             *v = tables::GELU.eval(*v);
         }
-        write_floats(memory, to, x)
+        Ok(memory.write_floats(to, x)?)
     }
 
     pub(super) fn rmsnorm<M: Memory, K: Kernels<M>>(
@@ -101,7 +106,7 @@ impl Executor {
         let mean = kernels.squares(x) * recip(self.n[0] as f32);
         let r = rsqrt(mean + f32::from_bits(self.n[2]));
         kernels.scale(memory, x, r, gain)?;
-        write_floats(memory, to, x)
+        Ok(memory.write_floats(to, x)?)
     }
 
     pub(super) fn layernorm<M: Memory>(
@@ -138,7 +143,7 @@ impl Executor {
             g = g.wrapping_add(4);
             b = b.wrapping_add(4);
         }
-        write_floats(memory, to, x)
+        Ok(memory.write_floats(to, x)?)
     }
 
     pub(super) fn rope<M: Memory, K: Kernels<M>>(
@@ -157,7 +162,7 @@ impl Executor {
         }
         let x = self.load(memory, work, at)?;
         kernels.rotate(memory, x, head, angles)?;
-        write_floats(memory, at, x)
+        Ok(memory.write_floats(at, x)?)
     }
 
     pub(super) fn meanrows<M: Memory>(
@@ -190,7 +195,7 @@ impl Executor {
         for v in x.iter_mut() {
             *v *= factor;
         }
-        write_floats(memory, to, x)
+        Ok(memory.write_floats(to, x)?)
     }
 
     pub(super) fn argmax<M: Memory>(&mut self, i: &Instruction, memory: &mut M) -> Result<(), Fault> {
@@ -200,12 +205,18 @@ impl Executor {
         if self.n[0] == 0 {
             return Err(Fault::Operand);
         }
-        let mut best = float(memory, from, 0)?;
+        // Keys order like the numbers, but that -0 would be below +0.
+        let value = |index: u32| -> Result<u32, Fault> {
+            let bits = memory.read_u32(from.wrapping_add(4 * index))?;
+            Ok(if bits == 0x8000_0000 { 0 } else { bits })
+        };
+        let mut bits = value(0)?;
+        let mut best = key_of(bits);
         let (mut at, mut index) = (0, 1);
-        while index < self.n[0] && !best.is_nan() {
-            let v = float(memory, from, index)?;
-            if v > best || v.is_nan() {
-                best = v;
+        while index < self.n[0] && !is_nan(bits) {
+            bits = value(index)?;
+            if key_of(bits) > best || is_nan(bits) {
+                best = key_of(bits);
                 at = index;
             }
             index += 1;
