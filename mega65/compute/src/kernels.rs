@@ -53,13 +53,11 @@ mod number {
     pub const SCORES: u32 = 1;
     pub const MIX: u32 = 2;
     pub const EXP: u32 = 3;
-    pub const TIMES: u32 = 4;
     pub const SCALE: u32 = 5;
     pub const SILU: u32 = 6;
     pub const PLUS: u32 = 7;
     pub const ROTATE: u32 = 8;
     pub const SQUARES: u32 = 9;
-    pub const SUM: u32 = 10;
     pub const PEAK: u32 = 11;
 }
 
@@ -150,27 +148,34 @@ impl<M: Memory> Kernels<M> for Fast {
         Portable.scores(memory, keys, query, factor, scores)
     }
 
-    fn softmax(&mut self, scores: &mut [f32]) {
-        let p = [scores.as_mut_ptr() as u32, 0, 0, 0, scores.len() as u32, 0, 0, 0, 0, 0];
+    fn softmax(&mut self, scores: &mut [f32]) -> f32 {
+        let mut p = [scores.as_mut_ptr() as u32, 0, EXP.c0.as_ptr() as u32, EXP.c1.as_ptr() as u32, scores.len() as u32, 0, 0, 0, 0, 0];
         let (good, largest) = vector(number::PEAK, &p);
         if !good {
             return kernels::softmax(scores);
         }
-        let largest_value = f32::from_bits(largest);
-        each(number::EXP, scores, 0, &EXP, largest, &mut |v, _| *v = EXP.eval(*v - largest_value));
-        let (good, sum) = vector(number::SUM, &p);
-        let sum = if good { f32::from_bits(sum) } else { kernels::sum(scores) };
-        let factor = recip(sum);
-        each(number::TIMES, scores, 0, &EXP, factor.to_bits(), &mut |v, _| *v *= factor);
+        p[5] = largest;
+        let largest = f32::from_bits(largest);
+        let (good, result) = vector(number::EXP, &p);
+        let sum = if good {
+            f32::from_bits(result)
+        } else {
+            let went = scores.len().saturating_sub(result as usize);
+            for v in scores.get_mut(went..).unwrap_or(&mut []) {
+                *v = EXP.eval(*v - largest);
+            }
+            kernels::sum(scores)
+        };
+        recip(sum)
     }
 
-    fn mix(&mut self, memory: &M, values: Cache, weights: &[f32], out: &mut [f32]) -> Result<(), Fault> {
-        let (from, to) = (weights.as_ptr() as u32, out.as_mut_ptr() as u32);
-        let p = [values.at, values.stride, from, out.len() as u32, 0, ONE, to, weights.len() as u32, 0, 0];
+    fn mix(&mut self, memory: &M, values: Cache, exps: &[f32], factor: f32, out: &mut [f32]) -> Result<(), Fault> {
+        let (from, to) = (exps.as_ptr() as u32, out.as_mut_ptr() as u32);
+        let p = [values.at, values.stride, from, out.len() as u32, 0, factor.to_bits(), to, exps.len() as u32, 0, 0];
         if values.halves && vector(number::MIX, &p).0 {
             return Ok(());
         }
-        Portable.mix(memory, values, weights, out)
+        Portable.mix(memory, values, exps, factor, out)
     }
 
     fn squares(&mut self, x: &[f32]) -> f32 {

@@ -47,14 +47,14 @@ impl Executor {
         let scores = room(work.scores, last.saturating_add(1))?;
         memory.read_floats(query, x)?;
         let group = heads / kv_heads;
-        let factor = rsqrt(head_dim as f32);
+        let scale = rsqrt(head_dim as f32);
         let mut head = 0;
         for x in x.chunks_exact_mut(head_dim as usize) {
             let first = head / group * head_dim * size;
             let cache = |at: u32| Cache { at: at.wrapping_add(first), stride, halves };
-            kernels.scores(memory, cache(k), x, factor, scores)?;
-            kernels.softmax(scores);
-            kernels.mix(memory, cache(v), scores, x)?;
+            kernels.scores(memory, cache(k), x, scale, scores)?;
+            let factor = kernels.softmax(scores);
+            kernels.mix(memory, cache(v), scores, factor, x)?;
             head += 1;
         }
         Ok(memory.write_floats(to, x)?)

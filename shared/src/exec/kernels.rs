@@ -98,22 +98,31 @@ pub trait Kernels<M: Memory> {
         Ok(())
     }
 
-    /// Scores to weights: exp table of the distance to the largest, times the reciprocal of the sum.
-    fn softmax(&mut self, scores: &mut [f32]) {
-        softmax(scores);
+    /// Scores to exps: exp table of the distance to the largest. Returns the reciprocal of their sum, which makes them
+    /// weights.
+    fn softmax(&mut self, scores: &mut [f32]) -> f32 {
+        softmax(scores)
     }
 
-    /// Sum of the vectors of a cache with these weights, from +0 on.
+    /// Sum of the vectors of a cache with weights, exps times `factor`, from +0 on.
     ///
     /// # Errors
     /// An address outside the memory.
-    fn mix(&mut self, memory: &M, values: Cache, weights: &[f32], out: &mut [f32]) -> Result<(), Fault> {
+    fn mix(
+        &mut self,
+        memory: &M,
+        values: Cache,
+        exps: &[f32],
+        factor: f32,
+        out: &mut [f32],
+    ) -> Result<(), Fault> {
         out.fill(0.0);
         let mut row = values.at;
-        for weight in weights {
+        for exp in exps {
+            let weight = *exp * factor;
             let mut index = 0;
             for y in out.iter_mut() {
-                *y += *weight * values.get(memory, row, index)?;
+                *y += weight * values.get(memory, row, index)?;
                 index += 1;
             }
             row = row.wrapping_add(values.stride);
@@ -287,7 +296,8 @@ pub(super) fn float<M: Memory>(memory: &M, number: u8, row: u32, column: u32) ->
 }
 
 /// [`Kernels::softmax`], for those who bring their own for most vectors but not all.
-pub fn softmax(scores: &mut [f32]) {
+#[must_use]
+pub fn softmax(scores: &mut [f32]) -> f32 {
     let mut largest = f32::NEG_INFINITY;
     for s in scores.iter() {
         if s.is_nan() {
@@ -303,8 +313,5 @@ pub fn softmax(scores: &mut [f32]) {
         *s = tables::EXP.eval(*s - largest);
         sum.add(*s);
     }
-    let factor = recip(sum.value());
-    for s in scores.iter_mut() {
-        *s *= factor;
-    }
+    recip(sum.value())
 }

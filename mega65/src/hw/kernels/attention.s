@@ -1,6 +1,6 @@
 ; Kernel 1: scores of a query against cached keys. Kernel 2: weighted sum of cached values, from +0 on.
 ; P: address of the first vector, stride, query or weights (F32), length of a vector (2 to 64), (unused),
-; factor of the scores, results, number of vectors (16 bits).
+; factor of the scores or of the weights, results, number of vectors (16 bits).
 
 KEYS = BUFFER               ; F16 as they are in the cache
 OPS = BUFFER + $100         ; pieces of the F32 factors: significand times 2^5, exponent, sign; 8 bytes each
@@ -12,6 +12,8 @@ scores: JSR lengths
         STQ PA
         LDA P+12
         STA N
+        LDA #0
+        STA ROUNDS
         JSR operands
         JSR factor
         LDA BAD
@@ -65,14 +67,17 @@ lengths:
 .no:    SEC
         RTS
 
-; Pieces of the N values at PA.
+; Pieces of the N values at PA, which are multiplied by the second factor first where ROUNDS is not 0.
 operands:
         LDA #<OPS
         STA OP
         LDA #>OPS
         STA OP+1
 .next:  JSR load_a
-        LDA AE
+        LDA ROUNDS
+        BEQ .plain
+        JSR mul_to_a
+.plain: LDA AE
         BEQ .put
         CMP #50
         BCC .bad
@@ -208,6 +213,7 @@ mix:    JSR lengths
         INX
         BNE .clear
         STA EMPTY
+        JSR factor
         LDQ P
         STQ SRC
         LDQ P+8
@@ -228,6 +234,8 @@ mix:    JSR lengths
         LDX P+28
 .some:  STX CHUNK
         STX N
+        LDA #1
+        STA ROUNDS
         JSR operands
         LDA BAD
         BNE .end

@@ -16,7 +16,7 @@ add:    LDA #0              ; $D776 and $D777 are 0
         TAX
 .shift: CPX #26             ; less than a quarter of the last place
         BCS .done
-        LDA .power,X
+        LDA powers,X
         STA $D774
         LDA #0
         STA $D775
@@ -174,7 +174,7 @@ add:    LDA #0              ; $D776 and $D777 are 0
         ROL A
         STA ST
         RTS
-.power: .byte 0, 128, 64, 32, 16, 8, 4, 2, 1, 128, 64, 32, 16, 8, 4, 2, 1, 128, 64, 32, 16, 8, 4, 2, 1, 128
+powers: .byte 0, 128, 64, 32, 16, 8, 4, 2, 1, 128, 64, 32, 16, 8, 4, 2, 1, 128, 64, 32, 16, 8, 4, 2, 1, 128
 
 ; Adds a term that is zero, with the sign in TS.
 add_zero:

@@ -69,8 +69,9 @@ ROUNDS = $E5
 CHUNK = $E6
 ROWS = $E8                  ; 2 bytes
 MAXE = $EA
-KEEP = $F0                  ; 6 bytes
-NEAR = $F6                  ; 2 bytes
+NEAR = $F0                  ; 2 bytes
+KEEP = $F2                  ; 6 bytes
+C0 = $A0                    ; pointer into a table, 4 bytes
 RES = $EC                   ; second result, 4 bytes
 
 A0 = $1E20                  ; the caller's registers

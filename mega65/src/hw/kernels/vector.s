@@ -108,11 +108,21 @@ silu:   LDX #<.body
 .end:   RTS
 .k:     .dword $AAAAAB00
 
-; Kernel 3: exp of what the factor is subtracted from.
+; Kernel 3: exp of what the factor is subtracted from. A1: when all is done, the sum of the results.
 exp:    LDX #<.body
         LDY #>.body
-        BRA each
-.body:  LDA SE
+        JSR each_from_none
+        LDA BAD
+        BNE .end
+        LDQ KEEP            ; the sum
+        STQ AM
+        LDA KEEP+4
+        STA AE
+        LDA KEEP+5
+        STA AS
+        JMP deliver
+.end:   RTS
+.body:  LDA SE              ; the distance from the largest
         STA TE
         LDA SS
         EOR #$80
@@ -123,22 +133,166 @@ exp:    LDX #<.body
         BEQ .one
         LDA AS
         BPL .one
-        LDQ .k
-        STQ UM
-        LDX #131
-        LDZ #$80
-        JMP eval
+        LDA #130            ; -x as a number with 28 bits of fraction
+        SEC
+        SBC AE
+        BCC .beyond
+        STA D
+        LDQ AM
+        STQ $D770
+        LDX D
+        BEQ .whole
+        CPX #25
+        BCS .near
+        LDA powers,X
+        STA $D774
+        LDA #0
+        STA $D775
+        CPX #9
+        BCS .far
+        LDQ .round
+        SEC
+        SBCQ $D779
+        BRA .segment
+.far:   LDA $D779           ; what is shifted out counts as one
+        CPX #17
+        BCS .farther
+        CMP #1
+        LDA #0
+        ROL A
+        EOR #1
+        LSR A
+        LDQ .round
+        SBCQ $D77A
+        BRA .segment
+.farther:
+        ORA $D77A
+        CMP #1
+        LDA #0
+        ROL A
+        EOR #1
+        LSR A
+        LDQ .round
+        SBCQ $D77B
+        BRA .segment
+.whole: LDQ .round
+        SEC
+        SBCQ $D770
+.segment:
+        BCS .near
+        TZA
+        BRA .table
+.near:  LDA #255
+.table: JSR entries         ; the segment of 16 + x, rounded as the sum would be
+        JSR load_u
+        JSR mul
+        LDA #0
+        STQ XM
+        LDQ C0
+        STQ PB
+        JSR load_u
+        JSR u_plus_xm
+        BRA .sum
+.beyond:
+        LDA AE              ; -16 itself is inside
+        CMP #131
+        BNE .zero
+        LDA AM+3
+        CMP #$80
+        BNE .zero
+        LDA AM+2
+        ORA AM+1
+        BNE .zero
+        LDA #0
+        BRA .table
+.zero:  LDA #0
+        JSR clear_a
+        BRA .sum
 .one:   LDA #0
         STA AS
-        LDA #$80
-        STA AM+3
-        LDA #0
         STA AM+2
         STA AM+1
+        LDA #$80
+        STA AM+3
         LDA #127
         STA AE
+.sum:   LDA BAD
+        BNE .end
+        LDQ AM              ; the result is kept, the sum goes on
+        STQ XM
+        LDA AE
+        STA XE
+        STA TE
+        LDA AS
+        STA XS
+        STA TS
+        LDQ KEEP
+        STQ AM
+        LDA KEEP+4
+        STA AE
+        LDA KEEP+5
+        STA AS
+        LDQ XM
+        JSR add_any
+        LDQ AM
+        STQ KEEP
+        LDA AE
+        STA KEEP+4
+        LDA AS
+        STA KEEP+5
+        LDQ XM
+        STQ AM
+        LDA XE
+        STA AE
+        LDA XS
+        STA AS
         RTS
-.k:     .dword $80000000
+.round: .dword $80
+
+; PB = entry A of the table c1, C0 that of c0.
+entries:
+        STA SEG
+        LDA #0
+        ASL SEG
+        ROL A
+        ASL SEG
+        ROL A
+        STA SEG+1
+        LDA P+8
+        CLC
+        ADC SEG
+        STA C0
+        LDA P+9
+        ADC SEG+1
+        STA C0+1
+        LDA P+10
+        ADC #0
+        STA C0+2
+        LDA P+12
+        CLC
+        ADC SEG
+        STA PB
+        LDA P+13
+        ADC SEG+1
+        STA PB+1
+        LDA P+14
+        ADC #0
+        STA PB+2
+        LDA P+11
+        STA C0+3
+        LDA P+15
+        STA PB+3
+        RTS
+
+each_from_none:             ; a sum that has no terms yet
+        LDA #0
+        STA KEEP
+        STA KEEP+1
+        STA KEEP+2
+        STA KEEP+3
+        STA KEEP+4
+        STA KEEP+5
+        JMP each
 
 ; A function table at the accumulator: the lower end is minus X, Z (exponent, mantissa), UM and X the
 ; number of segments in a unit. Below the lower end +0.
@@ -184,17 +338,12 @@ eval:   STX TE
 .last:  LDA #255
         BRA .have
 .first: LDA #0
-.have:  STA SEG             ; times 4
-        LDA #0
-        ASL SEG
-        ROL A
-        ASL SEG
-        ROL A
-        STA SEG+1
+.have:  STA D
         LDQ PB
         STQ KEEP
-        LDX #P+12
-        JSR .entry
+        LDA D
+        JSR entries
+        JSR load_u
         LDQ XM
         STQ AM
         LDA XE
@@ -204,10 +353,12 @@ eval:   STX TE
         JSR mul
         LDA #0
         STQ XM
-        LDX #P+8
-        JSR .entry
+        LDQ C0
+        STQ PB
+        JSR load_u
         LDQ KEEP
         STQ PB
+u_plus_xm:
         LDQ UM
         STQ AM
         LDA UE
@@ -216,19 +367,6 @@ eval:   STX TE
         STA AS
         LDQ XM
         JMP add_any
-.entry: LDA 0,X
-        CLC
-        ADC SEG
-        STA PB
-        LDA 1,X
-        ADC SEG+1
-        STA PB+1
-        LDA 2,X
-        ADC #0
-        STA PB+2
-        LDA 3,X
-        STA PB+3
-        JMP load_u
 
 ; Kernel 8: rotates pairs by cosines and sines. P: pairs, angles, number of pairs at P+16; A1: pairs left.
 rotate: LDQ P
