@@ -24,8 +24,10 @@ scores: JSR lengths
         LDX #>KEYS
         JSR target
         JSR clear_math
-.row:   JSR fetch
-        LDA #1
+        JSR fetch
+        BRA .first
+.row:   JSR again
+.first: LDA #1
         JSR clear_a
         LDA P+12
         STA N
@@ -107,8 +109,20 @@ operands:
 .bad:   JMP bad
 
 ; Adds N products: F16 from YI on in steps of YSTEP, operands from the first on.
-run:    LDA #<OPS
+run:    LDA #<OPS           ; 0
         STA OP
+        STA END+1
+        LDA N
+        ASL A
+        ASL A
+        ROL END+1
+        ASL A
+        ROL END+1
+        STA END
+        LDA END+1
+        CLC
+        ADC #>OPS
+        STA END+1
         LDA #>OPS
         STA OP+1
 .next:  LDY YI
@@ -121,23 +135,27 @@ run:    LDA #<OPS
         CLC
         ADC #8
         STA OP
-        BCC .less
-        INC OP+1
-.less:  DEC N
+        BEQ .page
+        CMP END
+        BNE .next
+.end:   LDA OP+1
+        CMP END+1
         BNE .next
         RTS
+.page:  INC OP+1
+        CMP END
+        BEQ .end
+        BRA .next
 
 product:
         LDA KEYS,Y
         STA $D774
         LDX KEYS+1,Y
         LDA MANT,X
-        AND #7
         CMP #4
         BCC .special
         STA $D775
         LDA POWER,X
-        AND #$7F
 .power: LDZ #4
         CLC
         ADC (OP),Z

@@ -17,6 +17,15 @@
         STA UM
         STA UM+4
         STA $D704
+        LDA #>list
+        SEC
+        SBC #>BLOCK
+        CLC
+        ADC HOME+1
+        STA LISTED
+        LDA HOME+2
+        ADC #0
+        STA LISTED+1
         LDQ A1
         STQ SRC
         LDA #40
@@ -63,7 +72,7 @@ fetch:  LDA LEN
         STA list+7
         LDA LEN+1
         STA list+8
-        LDQ SRC
+again:  LDQ SRC             ; as many bytes as before
         STA list+9
         STX list+10
         TYA
@@ -76,9 +85,13 @@ fetch:  LDA LEN
         ASLQ Q
         ASLQ Q
         STZ list+2
-        LDA #>list
-        LDY #<list
-        JMP start
+        LDA LISTED
+        STA $D701
+        LDA LISTED+1
+        STA $D702
+        LDA #<list
+        STA $D705
+        RTS
 .edge:  CPX #$F8
         BCC .go
         LDQ SRC
@@ -153,7 +166,7 @@ tables: LDA #<ignore
         DEY
         STY D
         TXA
-        AND #$80
+        AND #SIGNED
         ORA D
         STA POWER,X
         TXA
@@ -176,6 +189,7 @@ tables: LDA #<ignore
         ASL A
         ASL A
         ASL A
+        AND #ZEROS
         ORA MANT,X
         STA MANT,X
         TZA

@@ -14,8 +14,8 @@ add:    LDA #0              ; $D776 and $D777 are 0
         BEQ .same
         BCC .swap
         TAX
-.shift: CPX #26             ; less than a quarter of the last place
-        BCS .done
+.shift: CPX #9
+        BCS .wide
         LDA powers,X
         STA $D774
         LDA #0
@@ -23,8 +23,6 @@ add:    LDA #0              ; $D776 and $D777 are 0
         LDA AS
         EOR TS
         BMI .minus
-        CPX #9
-        BCS .far
         LDQ $D779
         CLC
         ADCQ AM
@@ -88,9 +86,17 @@ add:    LDA #0              ; $D776 and $D777 are 0
         STA AS
         STA EMPTY
         RTS
-.minus: CPX #9
-        BCS .farminus
-        LDQ AM
+.wide:  CPX #26             ; less than a quarter of the last place
+        BCS .done
+        LDA powers,X
+        STA $D774
+        LDA #0
+        STA $D775
+        LDA AS
+        EOR TS
+        BMI .farminus
+        BRA .far
+.minus: LDQ AM
         SEC
         SBCQ $D779
         BMI .round

@@ -41,6 +41,7 @@ PB = $5C
 PC = $60
 SRC = $64                   ; source of a copy
 LEN = $68
+END = $6A                   ; where the operands end
 XM = $6C                    ; a kept value: mantissa, exponent, sign
 XE = $71
 XS = $72
@@ -71,6 +72,7 @@ ROWS = $E8                  ; 2 bytes
 MAXE = $EA
 NEAR = $F0                  ; 2 bytes
 KEEP = $F2                  ; 6 bytes
+LISTED = $F8                ; page and bank of the list
 C0 = $A0                    ; pointer into a table, 4 bytes
 RES = $EC                   ; second result, 4 bytes
 

@@ -8,3 +8,5 @@ MANT = $F700                ; its mantissa's upper bits, 0 when not finite, belo
                             ; to 7 the zeros before a byte's leading one
 NORM = $F800                ; power of two that brings a byte's leading one to bit 7
 BUFFER = $F900              ; up to $FEFF, used by each kernel in its own way
+SIGNED = $80
+ZEROS = $F0

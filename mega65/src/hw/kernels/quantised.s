@@ -489,8 +489,10 @@ rows:   LDQ P
         STA COUNT
         LDA P+21
         STA COUNT+1
-.row:   JSR fetch
-        LDA ROUNDS
+        JSR fetch
+        BRA .first
+.row:   JSR again
+.first: LDA ROUNDS
         BEQ .partial
         JSR clear_a
         BRA .run

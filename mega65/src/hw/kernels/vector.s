@@ -3,21 +3,7 @@
 
 each:   STX AP
         STY AP+1
-        JSR factor          ; also kept for those that use the second factor otherwise
-        LDQ P
-        STQ PA
-        STQ PC
-        LDQ P+4
-        STQ PB
-        JSR clear_math
-        LDA #0
-        STA EMPTY
-        LDQ UM
-        STQ SM
-        LDA UE
-        STA SE
-        LDA US
-        STA SS
+        JSR prepare_each
 .next:  JSR load_a
         LDA AE
         JSR sane
@@ -36,6 +22,24 @@ left:   LDA P+16
         LDA #0
         STA RES+2
         STA RES+3
+        RTS
+
+prepare_each:
+        JSR factor          ; also kept for those that use the second factor otherwise
+        LDQ P
+        STQ PA
+        STQ PC
+        LDQ P+4
+        STQ PB
+        JSR clear_math
+        LDA #0
+        STA EMPTY
+        LDQ UM
+        STQ SM
+        LDA UE
+        STA SE
+        LDA US
+        STA SS
         RTS
 
 ; Gives up unless the exponent A allows a sum.
@@ -109,20 +113,15 @@ silu:   LDX #<.body
 .k:     .dword $AAAAAB00
 
 ; Kernel 3: exp of what the factor is subtracted from. A1: when all is done, the sum of the results.
-exp:    LDX #<.body
-        LDY #>.body
-        JSR each_from_none
-        LDA BAD
-        BNE .end
-        LDQ KEEP            ; the sum
-        STQ AM
-        LDA KEEP+4
-        STA AE
-        LDA KEEP+5
-        STA AS
-        JMP deliver
-.end:   RTS
-.body:  LDA SE              ; the distance from the largest
+exp:    JSR prepare_each
+        LDQ .none           ; the sum
+        STQ KEEP
+        STA KEEP+4
+        STA KEEP+5
+.next:  JSR load_a
+        LDA AE
+        JSR sane
+        LDA SE              ; the distance from the largest
         STA TE
         LDA SS
         EOR #$80
@@ -218,21 +217,12 @@ exp:    LDX #<.body
         STA AE
 .sum:   LDA BAD
         BNE .end
-        LDQ AM              ; the result is kept, the sum goes on
-        STQ XM
-        LDA AE
-        STA XE
+        JSR store_a
+        LDA KEEP+4          ; the result plus the sum is the sum
         STA TE
-        LDA AS
-        STA XS
+        LDA KEEP+5
         STA TS
         LDQ KEEP
-        STQ AM
-        LDA KEEP+4
-        STA AE
-        LDA KEEP+5
-        STA AS
-        LDQ XM
         JSR add_any
         LDQ AM
         STQ KEEP
@@ -240,13 +230,11 @@ exp:    LDX #<.body
         STA KEEP+4
         LDA AS
         STA KEEP+5
-        LDQ XM
-        STQ AM
-        LDA XE
-        STA AE
-        LDA XS
-        STA AS
-        RTS
+        DEW P+16
+        BNE .next
+        JMP deliver
+.end:   JMP left
+.none:  .dword 0
 .round: .dword $80
 
 ; PB = entry A of the table c1, C0 that of c0.
@@ -283,16 +271,6 @@ entries:
         LDA P+15
         STA PB+3
         RTS
-
-each_from_none:             ; a sum that has no terms yet
-        LDA #0
-        STA KEEP
-        STA KEEP+1
-        STA KEEP+2
-        STA KEEP+3
-        STA KEEP+4
-        STA KEEP+5
-        JMP each
 
 ; A function table at the accumulator: the lower end is minus X, Z (exponent, mantissa), UM and X the
 ; number of segments in a unit. Below the lower end +0.
