@@ -208,7 +208,7 @@ impl Executor {
             Opcode::Copy => self.copy(&i, memory)?,
             Opcode::Gemv => self.gemv(&i, memory, work, kernels)?,
             Opcode::Deqrow => self.deqrow(&i, memory, work)?,
-            Opcode::Argmax => self.argmax(&i, memory)?,
+            Opcode::Argmax => self.argmax(&i, memory, kernels)?,
             Opcode::Attn => self.attn(&i, memory, work, kernels)?,
             Opcode::Vadd | Opcode::Vmul | Opcode::Silumul => self.pairwise(&i, memory, work, kernels)?,
             Opcode::Rmsnorm => self.rmsnorm(&i, memory, work, kernels)?,

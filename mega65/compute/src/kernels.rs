@@ -198,6 +198,22 @@ impl<M: Memory> Kernels<M> for Fast {
         Ok(())
     }
 
+    fn greatest(&mut self, memory: &M, at: u32, count: u32) -> Result<u32, Fault> {
+        let p = [at, 0, 0, 0, count, 0, 0, 0, 0, 0];
+        // A zero of either sign may be the greatest: that, too, is left to the portable body.
+        let (good, bits) = if count < 0x1_0000 { vector(number::PEAK, &p) } else { (false, 0) };
+        if good && bits << 1 != 0 {
+            let mut index = 0;
+            while index < count {
+                if memory.word(at.wrapping_add(4 * index)) == Some(bits) {
+                    return Ok(index);
+                }
+                index += 1;
+            }
+        }
+        Portable.greatest(memory, at, count)
+    }
+
     fn rotate(&mut self, memory: &M, x: &mut [f32], head: u32, angles: u32) -> Result<(), Fault> {
         for values in x.chunks_exact_mut(head as usize) {
             let pairs = head / 2;

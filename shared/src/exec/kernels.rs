@@ -10,6 +10,7 @@ use super::vector::Sum;
 use super::{BLOCK, Fault};
 use crate::isa::format;
 use crate::mem::Memory;
+use crate::sampler::key_of;
 use crate::tables;
 
 pub(super) const Q8_BYTES: usize = 34;
@@ -108,14 +109,7 @@ pub trait Kernels<M: Memory> {
     ///
     /// # Errors
     /// An address outside the memory.
-    fn mix(
-        &mut self,
-        memory: &M,
-        values: Cache,
-        exps: &[f32],
-        factor: f32,
-        out: &mut [f32],
-    ) -> Result<(), Fault> {
+    fn mix(&mut self, memory: &M, values: Cache, exps: &[f32], factor: f32, out: &mut [f32]) -> Result<(), Fault> {
         out.fill(0.0);
         let mut row = values.at;
         for exp in exps {
@@ -174,6 +168,31 @@ pub trait Kernels<M: Memory> {
         Ok(())
     }
 
+    /// Index of the greatest of `count` values, at least one; of equal ones and of NaNs, which are greater than all
+    /// numbers, the first.
+    ///
+    /// # Errors
+    /// An address outside the memory.
+    fn greatest(&mut self, memory: &M, at: u32, count: u32) -> Result<u32, Fault> {
+        // Keys order like the numbers, but that -0 would be below +0.
+        let value = |index: u32| -> Result<u32, Fault> {
+            let bits = memory.read_u32(at.wrapping_add(4 * index))?;
+            Ok(if bits == 0x8000_0000 { 0 } else { bits })
+        };
+        let mut bits = value(0)?;
+        let mut best = key_of(bits);
+        let (mut found, mut index) = (0, 1);
+        while index < count && !is_nan(bits) {
+            bits = value(index)?;
+            if key_of(bits) > best || is_nan(bits) {
+                best = key_of(bits);
+                found = index;
+            }
+            index += 1;
+        }
+        Ok(found)
+    }
+
     /// Rotates pairs of each head by the cosines and sines at `angles`. `head` is even and divides the length.
     ///
     /// # Errors
@@ -192,6 +211,10 @@ pub trait Kernels<M: Memory> {
         }
         Ok(())
     }
+}
+
+const fn is_nan(bits: u32) -> bool {
+    bits & 0x7FFF_FFFF > 0x7F80_0000
 }
 
 /// [`Kernels::squares`], for those who bring their own for most vectors but not all.

@@ -19,7 +19,7 @@ fn row_bytes(number: u8, columns: u32) -> Result<u32, Fault> {
 }
 
 /// Rows computed before their results go out.
-const BATCH: usize = 64;
+const BATCH: usize = 192;
 
 impl Executor {
     /// GEMV: Z = W(X) times Y, optionally added to the old Z, optionally as F16.

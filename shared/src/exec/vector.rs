@@ -5,7 +5,6 @@ use super::num::{f32_to_f16, recip, rsqrt};
 use super::{Executor, Fault, Work, bytes, room};
 use crate::isa::{Instruction, Opcode};
 use crate::mem::Memory;
-use crate::sampler::key_of;
 use crate::tables;
 
 /// A running sum that starts from its first term: a lone -0 stays -0.
@@ -31,10 +30,6 @@ impl Sum {
 
 fn float<M: Memory>(memory: &M, base: u32, index: u32) -> Result<f32, Fault> {
     Ok(f32::from_bits(memory.read_u32(base.wrapping_add(4 * index))?))
-}
-
-const fn is_nan(bits: u32) -> bool {
-    bits & 0x7FFF_FFFF > 0x7F80_0000
 }
 
 impl Executor {
@@ -198,30 +193,19 @@ impl Executor {
         Ok(memory.write_floats(to, x)?)
     }
 
-    pub(super) fn argmax<M: Memory>(&mut self, i: &Instruction, memory: &mut M) -> Result<(), Fault> {
+    pub(super) fn argmax<M: Memory, K: Kernels<M>>(
+        &mut self,
+        i: &Instruction,
+        memory: &mut M,
+        kernels: &mut K,
+    ) -> Result<(), Fault> {
         let a = Self::register(i.a)?;
         let from = self.address(i.x);
         memory.check(from, bytes(self.n[0], 4))?;
         if self.n[0] == 0 {
             return Err(Fault::Operand);
         }
-        // Keys order like the numbers, but that -0 would be below +0.
-        let value = |index: u32| -> Result<u32, Fault> {
-            let bits = memory.read_u32(from.wrapping_add(4 * index))?;
-            Ok(if bits == 0x8000_0000 { 0 } else { bits })
-        };
-        let mut bits = value(0)?;
-        let mut best = key_of(bits);
-        let (mut at, mut index) = (0, 1);
-        while index < self.n[0] && !is_nan(bits) {
-            bits = value(index)?;
-            if key_of(bits) > best || is_nan(bits) {
-                best = key_of(bits);
-                at = index;
-            }
-            index += 1;
-        }
-        self.r[a] = at;
+        self.r[a] = kernels.greatest(memory, from, self.n[0])?;
         Ok(())
     }
 }

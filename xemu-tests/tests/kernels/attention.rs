@@ -79,7 +79,8 @@ fn mix(seed: u32, dim: usize, rows: usize) -> u64 {
     let mut bench = Bench::new(&VECTOR);
     bench.poke(at, &bytes);
     bench.poke_floats(X, &weights);
-    let (result, cycles) = bench.call(2, &[at, stride as u32, X, dim as u32, 0, 0.011_718_75f32.to_bits(), OUT, rows as u32]);
+    let (result, cycles) =
+        bench.call(2, &[at, stride as u32, X, dim as u32, 0, 0.011_718_75f32.to_bits(), OUT, rows as u32]);
     assert_eq!(result, 0, "seed {seed}");
     let got = bench.floats(OUT, dim);
     compare("sum", seed, &got, &want);
