@@ -13,7 +13,7 @@
 #   make prg                      the program for the MEGA65: build/SSNAIL.PRG
 #   make disk                     the same on a disk with the storyteller: build/SSNAIL.D81
 #   make card                     an SD card image with the storyteller: build/CARD.IMG
-#   make native                   disk and card in the emulated MEGA65, in this terminal
+#   make native                   disk and card in the emulated MEGA65, in this terminal; CORE=off: without the core
 #   make xemu                     the same in Xemu, in a window; ROM=/path/MEGA65.ROM starts from the disk
 #   make xemu-test                plays the program's scenarios here, and in Xemu where there is one (ONLY=part of a name)
 #   make toolchain                the compiler that prg needs: found, or fetched into ~/.cache/ssnail
@@ -178,15 +178,15 @@ $(call name,$(BUILD)/STORY.SSN): $(call name,$(ROOT)/models/storyteller.gguf) $(
 # A disk with the program and the storyteller, and a card with the storyteller.
 disk: prg $(call name,$(BUILD)/STORY.SSN)
 	@"$(SSNAIL)" disk demo "$(BUILD)/SSNAIL.D81" --force --prg "$(BUILD)/SSNAIL.PRG" \
-		--readme "$(ROOT)/mega65/README.txt" --model "$(BUILD)/STORY.SSN"
+		--overlay "$(BUILD)/SSNAIL.CPU" --readme "$(ROOT)/mega65/README.txt" --model "$(BUILD)/STORY.SSN"
 
 card: prg $(call name,$(BUILD)/STORY.SSN)
 	@"$(SSNAIL)" card create "$(BUILD)/CARD.IMG" --force --size 64M "$(BUILD)/SSNAIL.CPU=/SSNAIL/SSNAIL.CPU" \
 		"$(BUILD)/STORY.SSN=/SSNAIL/STORY.SSN" "$(ROOT)/mega65/CONFIG.TXT=/SSNAIL/CONFIG.TXT"
 
-# The disk and the card in the emulated MEGA65, in this terminal.
+# The disk and the card in the emulated MEGA65, in this terminal; without the core with CORE=off.
 native: disk card
-	@"$(SSNAIL)" m65 "$(BUILD)/SSNAIL.D81" --card "$(BUILD)/CARD.IMG"
+	@"$(SSNAIL)" m65 "$(BUILD)/SSNAIL.D81" --card "$(BUILD)/CARD.IMG" $(if $(filter off,$(CORE)),--no-accelerator)
 
 # XMEGA65 names the emulator, else the search path is asked.
 xemu: disk card
@@ -217,3 +217,8 @@ clean:
 	rm -f *.ssnail *.ssnail.options
 
 FORCE:
+
+# What nothing above makes is most often a model that is not there.
+.DEFAULT:
+	@test -e '$@' || { echo 'Nothing makes $@: is there a $(firstword $(subst ., ,$(notdir $@))).gguf in its folder?' \
+		'make help shows what can be made, make findmodels and make fetch bring models home.' >&2; exit 2; }

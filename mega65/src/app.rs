@@ -10,7 +10,7 @@ use crate::console::Console;
 use crate::hw::core::{Accelerator, Found};
 use crate::hw::mailbox::RESERVE;
 use crate::hw::part::{self, Part, PartError};
-use crate::hw::{board, clock, core, hdos, keys, vic};
+use crate::hw::{board, clock, core, keys, vic};
 use crate::out::Line;
 use ssnail_shared::catalogue::Catalogue;
 use ssnail_shared::config::{Config, CoreChoice};
@@ -63,9 +63,7 @@ impl Machine {
         }
         self.ram = Some(sdram);
         self.memory_len = length - RESERVE;
-        let part = card::open_part().map_err(PartError::Card);
-        let part = part.and_then(|()| Part::read(MEMORY_BASE + self.memory_len));
-        hdos::close();
+        let part = Part::fetch(MEMORY_BASE + self.memory_len);
         if let Ok(part) = &part {
             part.measure();
         }
@@ -191,7 +189,7 @@ impl App {
             if self.machine.computes() {
                 self.config.core = choice;
             } else {
-                self.console.note(b"[there is no core, or no SSNAIL.CPU on the card]");
+                self.console.note(b"[there is no core, or no SSNAIL.CPU]");
                 self.machine.choose(self.config.core);
             }
         }

@@ -3,6 +3,7 @@
 pub mod board;
 pub mod clock;
 pub mod core;
+pub mod disk;
 pub mod far;
 pub mod hdos;
 pub mod keys;

@@ -68,7 +68,10 @@ impl Count {
             | Opcode::Rmsnorm
             | Opcode::Layernorm
             | Opcode::Rope
-            | Opcode::Gelu => {
+            | Opcode::Gelu
+            | Opcode::Deqrow
+            | Opcode::Cvt16
+            | Opcode::Meanrows => {
                 self.widest = self.widest.max(columns);
                 self.vectors = self.vectors.saturating_add(parts);
             }

@@ -1,38 +1,191 @@
 //! Without the core: SSNAIL.CPU computes, and the text is the same.
 #![allow(clippy::unwrap_used)]
 
+use ssnail_disk::d81::{Source, demo_disk};
 use ssnail_m65::expansion::Defect;
+use ssnail_m65::io::keyboard::Key;
 use ssnail_m65::{Model, Scenario};
+use ssnail_shared::header::{Header, offset};
+use ssnail_shared::isa::{INSTRUCTION_LEN, Opcode};
+use ssnail_shared::map::{HEADER_LEN, MEGABYTE, PAYLOAD};
 use ssnail_shared::sampler::Settings;
 use ssnail_xemu_tests::card::File;
 use ssnail_xemu_tests::reference::{Choosing, answer};
-use ssnail_xemu_tests::scenario::Step::{Expect, Type};
-use ssnail_xemu_tests::scenario::{Setup, play, tokens};
-use ssnail_xemu_tests::{model, part};
+use ssnail_xemu_tests::scenario::Step::{Expect, Never, Type};
+use ssnail_xemu_tests::scenario::{Setup, play, tokens, words_after};
+use ssnail_xemu_tests::{data, model, part};
 
 /// Frames in which the list is there, and in which a small model is loaded.
 const SHORT: u64 = 1500;
 /// Frames for some tokens.
 const LONG: u64 = 6000;
+/// Key code of RUN/STOP.
+const STOP: u8 = 3;
+const COMPUTES: &str = "The 45GS02 itself computes";
+const GREEDY: Choosing = Choosing { settings: Settings::GREEDY, seed: 0 };
+
+/// A machine with these files, the part among them, and this accelerator.
+fn started(board: Model, files: &[File<'_>], defect: Defect) -> Option<Scenario> {
+    let part = part()?;
+    let mut all = vec![File::new("/SSNAIL/SSNAIL.CPU", &part)];
+    all.extend(files.iter().map(|f| File { path: f.path, data: f.data, layout: f.layout }));
+    let mut setup = Setup::with(board, &all);
+    setup.defect = defect;
+    setup.start()
+}
 
 /// A machine without a core, and the only model of its card loaded.
 fn loaded(board: Model, image: &[u8]) -> Option<Scenario> {
-    let part = part()?;
-    let files = [File::new("/SSNAIL/MODEL.SSN", image), File::new("/SSNAIL/SSNAIL.CPU", &part)];
-    let mut setup = Setup::with(board, &files);
-    setup.defect = Defect::Absent;
-    let mut s = setup.start()?;
-    play(&mut s, &[Expect("1 model", SHORT), Expect("The 45GS02 itself computes", 5), Expect("s a token", 5)]);
-    play(&mut s, &[Type("<RETURN>"), Expect("/help lists", SHORT)]);
+    let mut s = started(board, &[File::new("/SSNAIL/MODEL.SSN", image)], Defect::Absent)?;
+    play(&mut s, &[Expect("1 model", SHORT), Expect(COMPUTES, 5), Expect("s a token", 5)]);
+    play(&mut s, &[Type("<RETURN>"), Expect("ype a", SHORT)]);
     Some(s)
 }
 
+/// An image of the vectors.
+fn vector(name: &str) -> Option<Vec<u8>> {
+    let path = data()?.join("vectors/images").join(format!("{name}.ssnail"));
+    let file = std::fs::read(&path).ok();
+    if file.is_none() {
+        println!("skipped: no {}", path.display());
+    }
+    file
+}
+
+/// Presses a key as soon as everything has been typed and so many frames have passed.
+fn press_after(s: &mut Scenario, frames: u64, ascii: u8) {
+    while s.untyped() > 0 {
+        s.frame();
+    }
+    s.frames(frames);
+    s.machine.board.keyboard.press(Key { ascii, petscii: ascii, modifiers: 0 });
+}
+
 #[test]
-fn a_story() {
+fn a_story_stopped_in_a_token_and_gone_on_with() {
     let Some(image) = model::image("stories260K-Q8_0", "keep") else { return };
     let Some(mut s) = loaded(Model::R3, &image) else { return };
-    let want = answer(&image, "Lily", 6, Choosing { settings: Settings::GREEDY, seed: 0 });
-    play(&mut s, &[Type("/greedy<RETURN>/n 6<RETURN>Lily<RETURN>/stats<RETURN>"), Expect("of context]", LONG)]);
+    let want = answer(&image, "Lily", 8, GREEDY);
+    let keys = "/core<RETURN>/greedy<RETURN>/n 3<RETURN>Lily<RETURN>/stats<RETURN>";
+    play(&mut s, &[Type(keys), Expect("of context]", LONG), Expect("[the 45GS02 computes]", 5)]);
+    let all: Vec<u32> = want.prompt.iter().chain(&want.ids).copied().collect();
+    let told = want.prompt.len() + 3;
+    assert_eq!(tokens(&s, told), all[..told]);
+    let words = words_after(&s, "Lily").join(" ");
+    assert!(want.text.trim_start().starts_with(words.split(" [").next().unwrap()), "{words}");
+    // What has been told stays, and the rest comes as it would have.
+    play(&mut s, &[Type("/n 50<RETURN>"), Expect("most 50 tokens]", SHORT), Type("<RETURN>")]);
+    press_after(&mut s, 10, STOP);
+    play(&mut s, &[Expect("[stopped]", 30), Type("/n 2<RETURN>"), Expect("most 2 tokens]", SHORT)]);
+    play(&mut s, &[Type("<RETURN>/stats<RETURN>"), Expect("[5 tokens in", LONG)]);
+    assert_eq!(tokens(&s, told + 2), all[..told + 2]);
+}
+
+/// Types the same with the core and without and waits for what is to come: the same tokens and the same text.
+fn alike(board: Model, image: &[u8], steps: &[(&str, &str)]) -> Option<(Scenario, Scenario)> {
+    let mut with = Setup::with(board, &[File::new("/SSNAIL/MODEL.SSN", image)]).start()?;
+    let mut without = loaded(board, image)?;
+    play(&mut with, &[Expect("1 model", SHORT), Type("<RETURN>"), Expect("ype a", SHORT)]);
+    for (keys, then) in steps {
+        for s in [&mut with, &mut without] {
+            play(s, &[Type(keys), Expect(then, LONG)]);
+        }
+    }
+    let text = |s: &Scenario| {
+        let screen = s.screen();
+        // Times differ, everything else does not.
+        let rows = (2..45).map(|row| screen.row(row).trim_end().to_owned());
+        rows.filter(|row| !row.contains("tokens/s") && !row.starts_with("[temperature")).collect::<Vec<_>>()
+    };
+    assert_eq!(text(&with), text(&without));
+    assert_eq!(tokens(&with, 64), tokens(&without, 64));
+    Some((with, without))
+}
+
+#[test]
+fn sampling_and_a_second_turn() {
+    let Some(image) = vector("llama_q4_0") else { return };
+    let steps = [
+        ("/temp 0.8<RETURN>/topk 40<RETURN>/seed 7<RETURN>/n 4<RETURN>", "most 4 tokens]"),
+        ("ab<RETURN>/stats<RETURN>", "[4 tokens in"),
+        ("cd<RETURN>/stats<RETURN>", "[8 tokens in"),
+    ];
+    alike(Model::R6, &image, &steps);
+}
+
+#[test]
+fn lines_are_compared() {
+    let Some(image) = vector("bert_q8_0") else { return };
+    let steps = [("ab cd<RETURN>", "1 lines"), ("ef<RETURN>", "2 lines"), ("ab cd<RETURN>", "3 lines")];
+    let Some((with, without)) = alike(Model::R3, &image, &steps) else { return };
+    let header = Header::parse(image[..HEADER_LEN as usize].try_into().unwrap()).unwrap();
+    let read = |s: &Scenario| ssnail_m65::scenario::dump(&s.machine, header.output, 4 * header.output_len).unwrap();
+    assert_eq!(read(&with), read(&without));
+    assert!(without.screen().contains("+1.000  ab cd"));
+}
+
+#[test]
+fn the_core_can_be_left_aside_and_taken() {
+    let Some(image) = vector("llama_q8_0") else { return };
+    let files = [File::new("/SSNAIL/MODEL.SSN", &image), File::new("/SSNAIL/CONFIG.TXT", b"core = off\n")];
+    for board in [Model::R3, Model::R6] {
+        let Some(mut s) = started(board, &files, Defect::None) else { return };
+        play(&mut s, &[Expect("1 model", SHORT), Expect(COMPUTES, 5), Type("<RETURN>"), Expect("ype a", SHORT)]);
+        play(&mut s, &[Type("/greedy<RETURN>/n 2<RETURN>ab<RETURN>/stats<RETURN>"), Expect("of context]", LONG)]);
+        let want = answer(&image, "ab", 6, GREEDY);
+        let all: Vec<u32> = want.prompt.iter().chain(&want.ids).copied().collect();
+        play(&mut s, &[Type("/core on<RETURN>"), Expect("[the SSNAIL core computes]", SHORT)]);
+        play(&mut s, &[Type("<RETURN>/reset<RETURN>"), Expect("[a fresh context]", LONG)]);
+        assert_eq!(tokens(&s, all.len() - 2), all[..all.len() - 2], "{board}");
+        play(&mut s, &[Type("/core off<RETURN>"), Expect("[the 45GS02 computes]", SHORT)]);
+    }
+}
+
+#[test]
+fn the_part_comes_from_the_disk_as_well() {
+    let (Some(part), Some(image)) = (part(), vector("llama_q8_0")) else { return };
+    let parts = [Source { name: "SSNAIL.CPU", data: &part }];
+    let disk = demo_disk(b"\x01\x20", &parts, "readme", None).unwrap().disk.to_bytes();
+    let mut setup = Setup::with(Model::R3, &[File::new("/SSNAIL/MODEL.SSN", &image)]);
+    setup.defect = Defect::Absent;
+    let Some(mut s) = setup.start() else { return };
+    s.machine.insert_disk(&disk, false).unwrap();
+    play(&mut s, &[Expect("1 model", SHORT), Expect(COMPUTES, 5), Type("<RETURN>"), Expect("ype a", SHORT)]);
+    play(&mut s, &[Type("/greedy<RETURN>/n 1<RETURN>ab<RETURN>/stats<RETURN>"), Expect("of context]", LONG)]);
+    let want = answer(&image, "ab", 1, GREEDY);
     let all: Vec<u32> = want.prompt.iter().chain(&want.ids).copied().collect();
     assert_eq!(tokens(&s, all.len()), all);
+    play(&mut s, &[Type("/core on<RETURN>"), Expect("[there is no core, or no SSNAIL.CPU]", SHORT)]);
+    play(&mut s, &[Expect("[the 45GS02 computes]", SHORT)]);
+}
+
+#[test]
+fn what_cannot_be_computed_is_refused() {
+    let (Some(image), Some(part)) = (vector("llama_q8_0"), part()) else { return };
+    let mut large = image.clone();
+    let needed = offset::MEMORY_NEEDED as usize;
+    large[needed..needed + 4].copy_from_slice(&(8 * MEGABYTE).to_le_bytes());
+    let mut wide = image.clone();
+    let code = (Header::parse(image[..HEADER_LEN as usize].try_into().unwrap()).unwrap().code - PAYLOAD) as usize;
+    let script = &mut wide[HEADER_LEN as usize + code..];
+    let setn = script.chunks_exact_mut(INSTRUCTION_LEN as usize).find(|i| i[0] == Opcode::Setn.number()).unwrap();
+    setn[4..8].copy_from_slice(&4096u32.to_le_bytes());
+    let files = [File::new("/SSNAIL/LARGE.SSN", &large), File::new("/SSNAIL/WIDE.SSN", &wide)];
+    let Some(mut s) = started(Model::R3, &files, Defect::Absent) else { return };
+    play(&mut s, &[Expect("2 models", SHORT), Expect("too big: needs 8.0 MB, here are 7.9 MB", 5)]);
+    play(&mut s, &[Expect("too wide: vectors of 4096 elements; without the core at most 2048", 5)]);
+    play(&mut s, &[Type("<RETURN>"), Expect("letter: choose", SHORT), Never("Loading"), Type("<DOWN><RETURN>")]);
+    play(&mut s, &[Expect("letter: choose", SHORT), Never("Loading")]);
+    for damage in [0, 4, 300] {
+        let mut bad = part.clone();
+        match damage {
+            0 => bad.truncate(1000),
+            4 => bad[4] ^= 1,
+            _ => bad[0] = b'X',
+        }
+        let mut setup = Setup::with(Model::R3, &[File::new("/SSNAIL/SSNAIL.CPU", &bad)]);
+        setup.defect = Defect::Absent;
+        let Some(mut s) = setup.start() else { return };
+        play(&mut s, &[Expect("SSNAIL.CPU on the card is damaged or of another version", SHORT)]);
+    }
 }

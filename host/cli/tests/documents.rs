@@ -102,6 +102,72 @@ fn the_network_commands_of_the_readme_work() {
     assert_eq!(fs::read(test.path("tiny-f32.gguf")).unwrap(), Tiny::llama().file());
 }
 
+/// Commands in the text of the README, between backquotes.
+fn commands_in_text() -> Vec<String> {
+    let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).unwrap();
+    let mut fenced = false;
+    let text: Vec<&str> = readme
+        .lines()
+        .filter(|line| {
+            fenced ^= line.starts_with("```");
+            !fenced && !line.starts_with("```")
+        })
+        .collect();
+    text.join(" ").split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_block_of_the_readme_has_a_label_that_says_how_it_is_tested() {
+    let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).unwrap();
+    let fences: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("```")).collect();
+    assert!(fences.len() > 10 && fences.len().is_multiple_of(2), "{fences:?}");
+    for label in fences.iter().step_by(2) {
+        assert!(["sh", "network", "developer", "text"].contains(label), "{label:?}");
+    }
+}
+
+/// These take minutes or a toolchain: that make knows them, and every command that the text mentions, is checked here.
+#[test]
+fn what_the_readme_mentions_exists() {
+    let test = Test::new().file("foo.gguf", Tiny::llama().file());
+    workshop(&test);
+    let mut mentioned = commands("developer");
+    mentioned.extend(commands_in_text());
+    let (mut targets, mut subcommands) = (0, 0);
+    for command in mentioned {
+        let mut words = command.split_whitespace();
+        match (words.next(), words.next()) {
+            (Some("make"), Some(target)) => {
+                let line = format!("make -n {target}");
+                succeeds(&line, &shell(&test, &line, "http://127.0.0.1:9"));
+                targets += 1;
+            }
+            (Some("ssnail"), Some(subcommand)) => {
+                let line = format!("ssnail {subcommand} --help");
+                succeeds(&line, &shell(&test, &line, "http://127.0.0.1:9"));
+                subcommands += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(targets > 6 && subcommands > 1, "{targets} {subcommands}");
+}
+
+#[test]
+fn the_commands_of_the_readme_s_table_are_those_that_help_lists() {
+    let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).unwrap();
+    let rows = readme.lines().skip_while(|line| *line != "| command | does |").skip(2);
+    let cells = rows.map_while(|line| line.strip_prefix("| ")?.split(" | ").next());
+    let named: BTreeSet<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    let help = Test::new().arg("--help").run().stdout();
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed: BTreeSet<&str> = listed.map_while(|line| line.split_whitespace().next()).collect();
+    assert!(named.is_subset(&listed), "{named:?} {listed:?}");
+    // For whoever works on the project, and for the shell.
+    let others: Vec<&&str> = listed.difference(&named).collect();
+    assert_eq!(others, [&"completions", &"help", &"m65", &"rv45"]);
+}
+
 /// The two digits behind `row_` or `weakness_` in the names of tests, `row_05_to_08` and `row_05_and_06` included.
 fn numbers_in_test_names(prefix: &str) -> BTreeSet<u32> {
     let mut found = BTreeSet::new();

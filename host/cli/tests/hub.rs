@@ -128,3 +128,59 @@ fn fetch_sends_the_token_and_never_prints_it() {
 fn a_checksum_that_is_none_is_a_usage_error() {
     Test::new().args(["fetch", "o/r", "--sha256", "abc"]).status(2).stderr_contains("64 hexadecimal").run();
 }
+
+#[test]
+fn weakness_findmodels_asks_again_counts_all_parts_and_shows_what_is_gated() {
+    let hub = Server::start(|request| match request.path.as_str() {
+        path if path.starts_with("/api/models?") && request.earlier == 0 => {
+            Answer::status(429).header("Retry-After", "0")
+        }
+        path if path.starts_with("/api/models?") => Answer::json(
+            r#"[{"id":"o/split-llama","gguf":{"total":70000000,"architecture":"llama"}},
+                {"id":"o/gated-llama","gguf":{"total":1000000,"architecture":"llama"},"gated":"manual"},
+                {"id":"o/mistral-tiny","gguf":{"total":1000000,"architecture":"mamba"}}]"#,
+        ),
+        path if path.contains("split") => Answer::json(
+            r#"[{"path":"s-f16-00001-of-00002.gguf","size":70000000},{"path":"s-f16-00002-of-00002.gguf","size":70000000}]"#,
+        ),
+        path if path.contains("gated") => Answer::json(r#"[{"path":"g-f16.gguf","size":2000000}]"#),
+        _ => Answer::json(r#"[{"path":"m-f16.gguf","size":2000000}]"#),
+    });
+    let ran = Test::new().args(["findmodels", "x", "--estimate", "--json", "--base-url", hub.address()]).run();
+    assert!(ran.stderr().contains("429"), "{}", ran.stderr());
+    let list = ran.json();
+    let found = |name: &str| list.as_array().unwrap().iter().find(|one| one["repository"] == name).cloned();
+    let split = found("o/split-llama").unwrap();
+    assert_eq!((&split["bytes"], &split["parts"]), (&140_000_000.into(), &2.into()), "{split:#}");
+    assert!(found("o/gated-llama").unwrap()["notes"].to_string().contains("gated"), "{list:#}");
+    // Its name says mistral, the file itself says what it is.
+    assert_eq!(found("o/mistral-tiny"), None);
+}
+
+#[test]
+fn the_token_of_the_usual_file_is_sent_and_never_printed() {
+    let hub = Server::start(|_| Answer::status(401));
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("token"), "hf_versteckt\n").unwrap();
+    for command in [&["fetch", "o/r"][..], &["findmodels", "x"], &["findmodels", "x", "--json"]] {
+        let test = Test::new().args(command.iter().copied()).args(["--base-url", hub.address()]);
+        let ran = test.env("HF_HOME", folder.path()).status(1).run();
+        assert!(!format!("{}{}", ran.stdout(), ran.stderr()).contains("versteckt"), "{}", ran.stderr());
+    }
+    assert!(hub.requests().iter().all(|request| request.header("authorization") == Some("Bearer hf_versteckt")));
+}
+
+#[test]
+fn a_file_that_is_no_model_is_refused_in_one_line_and_nothing_is_left() {
+    let answers: [fn() -> Answer; 3] = [
+        || Answer::html("<!doctype html><title>Sign in</title>"),
+        || Answer::file("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n", "v"),
+        || Answer::file(model()[..600].to_vec(), "v"),
+    ];
+    for (answer, reason) in answers.into_iter().zip(["web page", "Git LFS pointer", "token_embd.weight"]) {
+        let hub = Server::start(move |_| answer());
+        let ran = Test::new().args(["fetch", &hub.url("/m.gguf")]).status(1).stderr_contains(reason).run();
+        assert_eq!(ran.stderr().lines().filter(|line| line.starts_with("ssnail: ")).count(), 1, "{}", ran.stderr());
+        assert_eq!(ran.files(), [""; 0]);
+    }
+}

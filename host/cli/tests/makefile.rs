@@ -91,6 +91,17 @@ fn a_change_that_fails_leaves_the_old_image_to_be_changed_again() {
 }
 
 #[test]
+fn a_model_that_is_not_there_is_named() {
+    for target in ["story.chat", "story.72mb.run", "sub/story.ssnail"] {
+        let output = make(&Test::new(), &[target]);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{target}");
+        assert!(stderr.contains(&format!("Nothing makes {target}: is there a story.gguf")), "{stderr}");
+        assert!(stderr.contains("make fetch"), "{stderr}");
+    }
+}
+
+#[test]
 fn models_may_lie_in_other_folders() {
     let test = story();
     fs::create_dir(test.path("sub")).unwrap();

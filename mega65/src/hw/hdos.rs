@@ -13,8 +13,10 @@ const PAGE: u32 = 0x16;
 pub const BUFFER: u32 = 0x0FFD_6E00;
 /// Bytes in a sector.
 pub const SECTOR: u16 = 512;
-const BUFFER_SELECT: u32 = IO + 0x689;
-const BUFFER_IS_SD: u8 = 0x80;
+/// Register that selects which buffer is seen there.
+pub const BUFFER_SELECT: u32 = IO + 0x689;
+/// Its bit: the card's.
+pub const BUFFER_IS_SD: u8 = 0x80;
 const SD_STATUS: u32 = IO + 0x680;
 /// The controller's last transfer failed.
 const SD_ERROR: u8 = 0x60;

@@ -14,6 +14,7 @@ use ssnail_shared::session::CoreState;
 
 /// Name on the card.
 pub const NAME: &[u8; 11] = b"SSNAIL  CPU";
+const NAME_ON_DISK: &[u8] = b"SSNAIL.CPU";
 /// What the part's data may displace in bank 1.
 const DATA: u32 = 0x1_2000;
 const DATA_END: u32 = 0x1_E000;
@@ -47,23 +48,33 @@ pub struct Part {
     zeros: u32,
 }
 
-impl Part {
-    /// Reads the file that is open into the reserve, and copies what the part will displace.
-    #[inline(never)]
-    pub fn read(reserve: u32) -> Result<Self, PartError> {
-        let file = reserve + m::FILE;
-        let mut length = 0;
-        loop {
-            let count = u32::from(hdos::read().map_err(PartError::Card)?);
-            if count == 0 {
-                break;
-            }
-            if length + count > m::FILE_MAX - HEADER_LEN {
-                return Err(PartError::Wrong);
-            }
-            copy(file + length, hdos::BUFFER, count);
-            length += count;
+/// Bytes that the file may have: a script's first sector begins behind it.
+const ROOM: u32 = m::FILE_MAX - HEADER_LEN;
+
+/// Reads the card's file that is open; a longer one is cut.
+fn read(to: u32) -> Result<u32, hdos::Error> {
+    let mut length = 0;
+    loop {
+        let count = u32::from(hdos::read()?);
+        if count == 0 || length + count > ROOM {
+            return Ok(length);
         }
+        copy(to + length, hdos::BUFFER, count);
+        length += count;
+    }
+}
+
+impl Part {
+    /// Brings the file into the reserve, from the card or else from the disk, and copies what the part will displace.
+    #[inline(never)]
+    pub fn fetch(reserve: u32) -> Result<Self, PartError> {
+        let file = reserve + m::FILE;
+        let on_card = crate::card::open_part().and_then(|()| read(file));
+        hdos::close();
+        let length = match on_card {
+            Ok(length) => length,
+            Err(error) => super::disk::read(NAME_ON_DISK, file, ROOM).ok_or(PartError::Card(error))?,
+        };
         let word = |n: u32| peek32(file + 4 * n);
         let (code, data, zeros) = (word(1), word(3), word(4));
         let fits = word(0) == MAGIC

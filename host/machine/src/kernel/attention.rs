@@ -39,6 +39,9 @@ pub struct Cache<'a> {
 pub struct Buffers {
     /// Keys of some rows, element by element: `tile[d * lanes + lane]`.
     pub(super) tile: Vec<f32>,
+    /// The same of an F16 cache.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) halves: Vec<u16>,
     /// Scores, then weights: `scores[head * rows + t]` for the heads of one group.
     pub(super) scores: Vec<f32>,
     /// One row of values.
@@ -145,7 +148,7 @@ fn score_lanes(tile: &[f32], q: &[f32]) -> [f32; LANES] {
 
 /// Scores to weights: `exp` of the distance to the largest, times the reciprocal of the sum (spec section 11).
 #[inline(always)]
-pub(super) fn softmax(scores: &mut [f32], exp: impl Fn(&mut [f32])) {
+fn softmax(scores: &mut [f32], exp: impl Fn(&mut [f32])) {
     let nan = scores.iter().any(|s| s.is_nan());
     // The largest, whatever the order of the comparisons.
     let largest = scores.iter().fold(f32::NEG_INFINITY, |m, &s| if s > m { s } else { m });

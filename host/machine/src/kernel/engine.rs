@@ -281,7 +281,7 @@ impl Engine {
         }
         let width = (a.heads.heads * a.heads.head_dim) as u64;
         let input = Input::Vector(Arc::clone(input));
-        self.run(Work::Attention(*a), memory, input, 4 * width * a.rows as u64, out);
+        self.run(Work::Attention(*a), memory, input, 8 * width * a.rows as u64, out);
     }
 
     fn shared(&self, bytes: u64) -> bool {

@@ -1,6 +1,20 @@
-//! AVX-512 building blocks: loads from arrays, the sum of 16 lanes in halves, the 16 x 16 transposition.
+//! AVX-512 building blocks: loads from arrays, prefetching, the sum of 16 lanes in halves, the 16 x 16 transposition.
 
 use core::arch::x86_64::*;
+
+/// How far ahead of their use weights are asked for, at least: the processor's own guesses end with a page, and waiting
+/// for memory would otherwise come on top of the arithmetic. Far, because other work makes memory slow; into the second
+/// cache, which holds that much and has more requests under way than the first.
+pub(super) const AHEAD: usize = 32 << 10;
+
+/// Asks for `length` bytes from `offset` on, which may lie behind the end: nothing happens then.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn prefetch(from: &[u8], offset: usize, length: usize) {
+    for line in (0..length).step_by(64) {
+        _mm_prefetch::<_MM_HINT_T1>(from.as_ptr().wrapping_add(offset + line).cast());
+    }
+}
 
 /// 16 floats.
 #[inline]

@@ -5,16 +5,12 @@
 
 use core::arch::x86_64::*;
 
-use super::avx512::{load_half, load_quarter, store};
+use super::avx512::{AHEAD, load_half, load_quarter, prefetch, store};
 use crate::kernel::{Format, Rows};
 use crate::num::quantise::{Activations, BLOCK};
 
 /// Rows that are worked on together.
 const WIDE: usize = crate::kernel::ROW_GROUP;
-
-/// How far ahead of their use weights are asked for, at least: the processor's own guesses end with a page, and waiting
-/// for memory would otherwise come on top of the arithmetic.
-const AHEAD: usize = 8 << 10;
 
 /// Hardware numerics of Q8_0 and Q4_0. `padded` is room for a last group of fewer than 16 rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
@@ -77,15 +73,6 @@ fn group<const BYTES: usize, const OFFSET: u32>(
         totals = if b == 0 { terms } else { _mm512_add_ps(totals, terms) };
     }
     totals
-}
-
-/// Asks for `length` bytes from `offset` on, which may lie behind the end: nothing happens then.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn prefetch(from: &[u8], offset: usize, length: usize) {
-    for line in (0..length).step_by(64) {
-        _mm_prefetch::<_MM_HINT_T0>(from.as_ptr().wrapping_add(offset + line).cast());
-    }
 }
 
 /// Sums of 16 blocks of signed bytes plus 128 times the input.

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::avx512::{fold, load, load_bytes, load_half, load_quarter, load_wide};
+use super::avx512::{AHEAD, fold, load, load_bytes, load_half, load_quarter, load_wide, prefetch};
 use crate::kernel::portable::{LANES, bf16_at, f16_at, f32_at};
 use crate::kernel::{Format, Numerics, Rows};
 use crate::num::exact;
@@ -23,6 +23,7 @@ fn block_rows_of<const BYTES: usize>(job: &Rows<'_>, out: &mut [f32], weights: i
     let inputs = job.input.x.as_chunks::<LANES>().0;
     let last = job.input.x.rchunks_exact(LANES / 2).next().and_then(|x| x.first_chunk::<32>());
     for (row, y) in job.weights.chunks_exact(job.row_bytes).zip(out) {
+        prefetch(row, AHEAD, row.len());
         let (pairs, odd) = row.as_chunks::<BYTES>().0.as_chunks::<2>();
         let [mut a, mut b, mut c, mut d] = [_mm512_setzero_ps(); 4];
         for ([first, second], x) in pairs.iter().zip(inputs) {
@@ -99,6 +100,7 @@ fn rows_of<const BYTES: usize>(
     one: fn([u8; BYTES]) -> f32,
 ) {
     for (row, y) in job.weights.chunks_exact(job.row_bytes).zip(out) {
+        prefetch(row, AHEAD, row.len());
         let row = row.as_chunks::<BYTES>().0;
         *y = match job.numerics {
             Numerics::Hardware => exact_dot(row, job, &sixteen, one),

@@ -12,6 +12,7 @@ mod blocks512;
 mod dot512;
 mod float_batch512;
 mod quantise512;
+mod softmax512;
 mod table512;
 
 use super::attention::{Buffers, Cache, Heads};
