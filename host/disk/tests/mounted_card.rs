@@ -86,7 +86,7 @@ fn model(seed: u64, bytes: usize) -> Vec<u8> {
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> =
-        fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap().to_uppercase()).collect();
     names.sort();
     names
 }
