@@ -185,3 +185,50 @@ fn threads_do_not_show() {
         assert!(Arc::get_mut(&mut memory).is_some());
     }
 }
+
+#[test]
+fn several_vectors_at_once_give_what_each_gives() {
+    let mut random = Random(2);
+    let mut memory = Arc::new(Memory::new(1 << 20));
+    let mut engines: Vec<Engine> = [1, 2, 3].into_iter().map(Engine::new).collect();
+    for round in 0..120 {
+        let format = FORMATS[round % 5];
+        // Little work stays with one thread, much is shared; few numbers of rows are whole groups.
+        let most = if round % 2 == 0 { 60 } else { 700 };
+        let (columns, rows) = (32 * (1 + random.next() as usize % 8), 1 + random.next() as usize % most);
+        let vectors = 1 + random.next() as usize % MOST;
+        let weights = random.bytes(format, columns, rows);
+        Arc::make_mut(&mut memory).slice_mut(MEMORY_BASE, weights.len() as u64).unwrap().copy_from_slice(&weights);
+        let product = Product {
+            format,
+            numerics: Numerics::Hardware,
+            weights: MEMORY_BASE,
+            row_bytes: weights.len() / rows,
+            rows,
+        };
+        let mut several = Batch::default();
+        for input in several.inputs_mut(vectors) {
+            input.x = (0..columns).map(|_| random.float()).collect();
+        }
+        let inputs: Vec<Activations> = several.inputs_mut(vectors).to_vec();
+        several.prepare(Level::best(), format, Numerics::Hardware);
+        let several = Arc::new(several);
+        for engine in &mut engines {
+            let mut out = vec![0.0; rows.next_multiple_of(batch::GROUP) * vectors];
+            engine.multiply_batch(&product, &memory, &several, &mut out);
+            for (v, input) in inputs.iter().enumerate() {
+                let mut input = input.clone();
+                kernel::prepare(Level::best(), format, Numerics::Hardware, &mut input);
+                let mut y = vec![0.0; rows];
+                engine.multiply(&product, &memory, &Arc::new(input), &mut y);
+                let found: Vec<f32> = (0..rows).map(|row| out[batch::place(row, v, vectors)]).collect();
+                assert_eq!(
+                    bits(&found),
+                    bits(&y),
+                    "round {round}, {} threads, {rows} rows, vector {v}",
+                    engine.threads()
+                );
+            }
+        }
+    }
+}

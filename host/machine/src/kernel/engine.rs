@@ -268,7 +268,7 @@ impl Engine {
     /// Rows in a chunk: whole groups, so few that threads finish together, so many that taking one costs nothing.
     fn chunk(&self, rows: usize, bytes: u64) -> usize {
         if !self.shared(bytes) {
-            return rows.max(1);
+            return rows.next_multiple_of(super::ROW_GROUP).max(super::ROW_GROUP);
         }
         let size = (bytes / (32 * self.threads() as u64)).clamp(SMALLEST, LARGEST);
         ((size * rows as u64 / bytes.max(1)) as usize).next_multiple_of(super::ROW_GROUP).max(super::ROW_GROUP)
