@@ -166,18 +166,32 @@ fn threads_do_not_show() {
         let weights = random.bytes(format, columns, rows);
         Arc::make_mut(&mut memory).slice_mut(MEMORY_BASE, weights.len() as u64).unwrap().copy_from_slice(&weights);
         let mut input = Activations { x: (0..columns).map(|_| random.float()).collect(), ..Activations::default() };
-        kernel::prepare(Level::best(), format, Numerics::Hardware, &mut input);
-        let input = Arc::new(input);
+        let numerics = [Numerics::Hardware, Numerics::Float][round / 5 % 2];
+        kernel::prepare(Level::best(), format, numerics, &mut input);
+        let mut batch = Batch::default();
+        let vectors = 1 + round % MOST;
+        for vector in batch.inputs_mut(vectors) {
+            vector.x.clone_from(&input.x);
+        }
+        batch.prepare(Level::best(), format, numerics);
+        let (input, together) = (Arc::new(input), Arc::new(batch));
         let row_bytes = weights.len() / rows;
-        let product = Product { format, numerics: Numerics::Hardware, weights: MEMORY_BASE, row_bytes, rows };
+        let product = Product { format, numerics, weights: MEMORY_BASE, row_bytes, rows };
         let heads = Heads { heads: 4, kv_heads: 4, head_dim: columns / 4 };
         let (k, v, rows_cached) = (MEMORY_BASE, MEMORY_BASE + 0x40000, 1 + random.next() as usize % 500);
-        let attention = Attention { numerics: Numerics::Hardware, heads, k, v, halves: true, rows: rows_cached };
+        let attention = Attention { numerics, heads, k, v, halves: true, rows: rows_cached };
         let mut first: Option<(Vec<u32>, Vec<u32>)> = None;
         for engine in &mut engines {
             let (mut y, mut z) = (vec![0.0; rows], vec![0.0; columns]);
             engine.multiply(&product, &memory, &input, &mut y);
             engine.attend(&attention, &memory, &input, &mut z);
+            // All vectors are the same, so all results are.
+            let mut all = vec![0.0; rows.next_multiple_of(batch::GROUP) * vectors];
+            engine.multiply_batch(&product, &memory, &together, &mut all);
+            for (vector, row) in (0..vectors).flat_map(|v| (0..rows).map(move |r| (v, r))) {
+                let there = all[batch::place(row, vector, vectors)];
+                assert_eq!(there.to_bits(), y[row].to_bits(), "round {round}, row {row}, vector {vector}");
+            }
             let both = (bits(&y), bits(&z));
             assert_eq!(&both, first.get_or_insert(both.clone()), "round {round}, {} threads", engine.threads());
         }
