@@ -29,8 +29,6 @@ scores: JSR lengths
 .row:   JSR again
 .first: LDA #1
         JSR clear_a
-        LDA P+12
-        STA N
         LDA #0
         STA YI
         LDA #2
@@ -105,24 +103,16 @@ operands:
         INC OP+1
 .less:  DEC N
         BNE .next
+        LDA OP
+        STA END
+        LDA OP+1
+        STA END+1
         RTS
 .bad:   JMP bad
 
-; Adds N products: F16 from YI on in steps of YSTEP, operands from the first on.
-run:    LDA #<OPS           ; 0
+; Adds products with all operands: F16 from YI on in steps of YSTEP.
+run:    LDA #<OPS
         STA OP
-        STA END+1
-        LDA N
-        ASL A
-        ASL A
-        ROL END+1
-        ASL A
-        ROL END+1
-        STA END
-        LDA END+1
-        CLC
-        ADC #>OPS
-        STA END+1
         LDA #>OPS
         STA OP+1
 .next:  LDY YI
@@ -291,8 +281,6 @@ mix:    JSR lengths
         STA QI
 .column:
         JSR from_acc
-        LDA CHUNK
-        STA N
         LDA QI
         STA YI
         JSR run

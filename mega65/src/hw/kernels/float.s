@@ -112,16 +112,14 @@ add:    LDA #0              ; $D776 and $D777 are 0
         STQ $D770
         LDQ TM
         STQ AM
-        LDX AE
         LDA TE
         STA AE
-        STX TE
         LDX AS
         LDA TS
         STA AS
         STX TS
         LDX D
-        JMP .shift
+        BRA .shift
 .far:   JSR .below
         LDA D
         BNE .far1
