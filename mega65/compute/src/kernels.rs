@@ -120,7 +120,18 @@ impl<M: Memory> Kernels<M> for Fast {
     fn rows(&mut self, memory: &M, rows: Rows, operand: Operand<'_>, out: &mut [f32]) -> Result<(), Fault> {
         let Operand { x, q, scale } = operand;
         let count = out.len() as u32;
-        let mut p = [rows.at, rows.stride, q.as_ptr() as u32, scale.as_ptr() as u32, out.as_mut_ptr() as u32, count, 0, 0, 0, 0];
+        let mut p = [
+            rows.at,
+            rows.stride,
+            q.as_ptr() as u32,
+            scale.as_ptr() as u32,
+            out.as_mut_ptr() as u32,
+            count,
+            0,
+            0,
+            0,
+            0,
+        ];
         let good = count < 0x1_0000
             && count > 0
             && match rows.format {
@@ -136,7 +147,11 @@ impl<M: Memory> Kernels<M> for Fast {
                 }
                 _ => false,
             };
-        if good { Ok(()) } else { Portable.rows(memory, rows, operand, out) }
+        if good {
+            Ok(())
+        } else {
+            Portable.rows(memory, rows, operand, out)
+        }
     }
 
     fn scores(&mut self, memory: &M, keys: Cache, query: &[f32], factor: f32, scores: &mut [f32]) -> Result<(), Fault> {
@@ -149,7 +164,18 @@ impl<M: Memory> Kernels<M> for Fast {
     }
 
     fn softmax(&mut self, scores: &mut [f32]) -> f32 {
-        let mut p = [scores.as_mut_ptr() as u32, 0, EXP.c0.as_ptr() as u32, EXP.c1.as_ptr() as u32, scores.len() as u32, 0, 0, 0, 0, 0];
+        let mut p = [
+            scores.as_mut_ptr() as u32,
+            0,
+            EXP.c0.as_ptr() as u32,
+            EXP.c1.as_ptr() as u32,
+            scores.len() as u32,
+            0,
+            0,
+            0,
+            0,
+            0,
+        ];
         let (good, largest) = vector(number::PEAK, &p);
         if !good {
             return kernels::softmax(scores);
@@ -180,7 +206,11 @@ impl<M: Memory> Kernels<M> for Fast {
 
     fn squares(&mut self, x: &[f32]) -> f32 {
         let (good, sum) = vector(number::SQUARES, &[x.as_ptr() as u32, 0, 0, 0, x.len() as u32, 0, 0, 0, 0, 0]);
-        if good && !x.is_empty() { f32::from_bits(sum) } else { kernels::squares(x) }
+        if good && !x.is_empty() {
+            f32::from_bits(sum)
+        } else {
+            kernels::squares(x)
+        }
     }
 
     fn scale(&mut self, memory: &M, x: &mut [f32], factor: f32, gain: u32) -> Result<(), Fault> {
@@ -217,7 +247,8 @@ impl<M: Memory> Kernels<M> for Fast {
     fn rotate(&mut self, memory: &M, x: &mut [f32], head: u32, angles: u32) -> Result<(), Fault> {
         for values in x.chunks_exact_mut(head as usize) {
             let pairs = head / 2;
-            let (good, left) = vector(number::ROTATE, &[values.as_mut_ptr() as u32, angles, 0, 0, pairs, 0, 0, 0, 0, 0]);
+            let (good, left) =
+                vector(number::ROTATE, &[values.as_mut_ptr() as u32, angles, 0, 0, pairs, 0, 0, 0, 0, 0]);
             if !good {
                 let went = pairs.saturating_sub(left);
                 let rest = values.get_mut(2 * went as usize..).unwrap_or(&mut []);
