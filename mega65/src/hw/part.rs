@@ -11,7 +11,6 @@ use ssnail_shared::map::{HEADER_LEN, PAYLOAD};
 use ssnail_shared::mem::Memory;
 use ssnail_shared::session::CoreState;
 
-
 /// Name on the card.
 pub const NAME: &[u8; 11] = b"SSNAIL  CPU";
 const NAME_ON_DISK: &[u8] = b"SSNAIL.CPU";
