@@ -98,7 +98,11 @@ def targets(results):
         for threads in (1, 2):
             if row := rows.get((model, threads)):
                 got = of_bound(row, "hardware")
-                add(f"decode, hardware, {model}, threads {threads}", "80% of the bound", f"{got:.0%}", got >= 0.8)
+                what = f"decode, hardware, {model}, threads {threads}"
+                if got <= 1.1:
+                    add(what, "80% of the bound", f"{got:.0%}", got >= 0.8)
+                else:
+                    lines.append([what, "80% of the bound", f"{got:.0%}: the plain read was held up", "unclear"])
     at_least(floats, "float", "decode", 1.0)
     at_least(floats, "hardware", "decode", 0.25)
     at_least(quantised, "hardware", "prefill", 0.5)
