@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::sampler::{self, Candidate, Changed, Digit, Run};
+
 /// An access that leaves the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -90,17 +92,19 @@ pub trait ReadMemory {
         self.read_u32(address).ok()
     }
 
-    /// How many F32 from `address` on, at most `count`, are finite and have a [`crate::sampler::key_of`] below `key`;
-    /// what the sampler passes over. A machine may have a faster way to the same number.
-    fn below(&self, address: u32, count: u32, key: u32) -> u32 {
-        let mut n = 0;
-        while n < count {
-            match self.word(address.wrapping_add(4 * n)) {
-                Some(bits) if crate::sampler::is_finite(bits) && crate::sampler::key_of(bits) < key => n += 1,
-                _ => break,
-            }
-        }
-        n
+    /// The byte at place `level` (0: the highest) of the key ([`crate::sampler::key_of`]) that is the `need`-th largest of
+    /// those F32 of a run whose bits begin with the `level` bytes of `prefix`; `changed` tokens count with their new bits.
+    /// A machine may have a faster way to the same; more than `need` and 100 in `inside` may be fewer than there are.
+    fn digit(&self, run: Run, changed: &Changed<'_>, prefix: u32, level: u32, need: u32) -> Digit {
+        sampler::digit(self, run, changed, prefix, level, need)
+    }
+
+    /// Puts those F32 of a run whose key is at least `least` into `room`, numbered from `first`; minus infinity has a key,
+    /// too. Stops at a value that is not finite (with `least` beyond all finite keys perhaps only at a later one) and where
+    /// `room` is full. How many F32 were passed, and how many stored. A
+    /// machine may have a faster way to the same.
+    fn collect(&self, run: Run, first: u32, least: u32, room: &mut [Candidate]) -> (u32, usize) {
+        sampler::collect(self, run, first, least, room)
     }
 }
 

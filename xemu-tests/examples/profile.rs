@@ -73,7 +73,7 @@ fn main() {
     let mut list: Vec<_> = counts.borrow().iter().map(|(&i, &c)| (c, i)).collect();
     list.sort_unstable_by(|a, b| b.cmp(a));
     println!("{cycles} cycles");
-    for ((cycles, count), i) in list.iter().take(32) {
+    for ((cycles, count), i) in list.iter().take(40) {
         let name = functions.get(*i).map_or("elsewhere", |f| &f.3);
         println!("{cycles:9} {count:8} {name}");
     }

@@ -7,6 +7,7 @@ use super::part::Part;
 use ssnail_shared::loader::LoadPort;
 use ssnail_shared::mem::{Fault, Memory, ReadMemory};
 use ssnail_shared::registers as reg;
+use ssnail_shared::sampler::{Candidate, Changed, Digit, Run};
 use ssnail_shared::session::{Core, CoreState};
 
 fn at(register: u32) -> u32 {
@@ -174,9 +175,13 @@ impl ReadMemory for Accelerator {
         Some(far::peek32(address))
     }
 
-    fn below(&self, address: u32, count: u32, key: u32) -> u32 {
-        // A conversation whose logits cannot be read does not sample.
-        far::below(address, count, key)
+    // A conversation whose logits cannot be read does not sample.
+    fn digit(&self, run: Run, changed: &Changed<'_>, prefix: u32, level: u32, need: u32) -> Digit {
+        far::digit(run, changed, prefix, level, need)
+    }
+
+    fn collect(&self, run: Run, first: u32, least: u32, room: &mut [Candidate]) -> (u32, usize) {
+        far::collect(run, first, least, room)
     }
 }
 

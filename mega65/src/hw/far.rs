@@ -4,6 +4,7 @@
 
 use rv45_rt::machine::{rv45_dma, rv45_dma_copy, rv45_dma_fill};
 use ssnail_shared::mem::{Fault, Memory, ReadMemory};
+use ssnail_shared::sampler::{self, Candidate, Changed, Digit, Run};
 
 /// Reads a byte.
 pub fn peek(address: u32) -> u8 {
@@ -76,14 +77,52 @@ pub fn stream(from: u32, register: u32, length: u16) {
     unsafe { rv45_dma(job.list.as_ptr() as u32) }
 }
 
+/// The page below $7F00 that neither the runtime nor its stack uses (its README, memory). HDOS takes names from it at
+/// once; the sampler counts in it.
+pub const SCRATCH: u32 = 0x1600;
+
 extern "C" {
-    fn ssnail_below(address: u32, count: u32, key: u32) -> u32;
+    fn ssnail_digit(
+        address: u32,
+        count: u32,
+        bits: *const u32,
+        new: *const u32,
+        len: u32,
+        prefix: u32,
+        level: u32,
+        need: u32,
+    ) -> u32;
+    fn ssnail_collect(address: u32, count: u32, least: u32, first: u32, room: *mut Candidate, places: u32) -> u64;
 }
 
-/// [`ReadMemory::below`] in the machine's own code (`below.s`).
-pub fn below(address: u32, count: u32, key: u32) -> u32 {
-    // SAFETY: the routine reads `count` words and changes nothing.
-    unsafe { ssnail_below(address, count, key) }
+/// What the counts of `ssnail_digit` bear.
+const NEED_MAX: u32 = 100;
+
+/// [`ReadMemory::digit`] in the machine's own code (`sampler.s`).
+#[inline(never)]
+pub fn digit(run: Run, changed: &Changed<'_>, prefix: u32, level: u32, need: u32) -> Digit {
+    if run.count == 0 || need > NEED_MAX {
+        return sampler::digit(&Far, run, changed, prefix, level, need);
+    }
+    let (bits, new) = (changed.bits, changed.new);
+    let len = bits.len().min(new.len()).min(64) as u32;
+    // SAFETY: the routine reads the run and `len` words of each list, and writes to the scratch page.
+    let found =
+        unsafe { ssnail_digit(run.address, run.count, bits.as_ptr(), new.as_ptr(), len, prefix, level & 3, need) };
+    let [key, bits, inside, need] = found.to_le_bytes();
+    Digit { key, bits, inside: u32::from(inside), need: u32::from(need) }
+}
+
+/// [`ReadMemory::collect`] in the machine's own code (`sampler.s`).
+#[inline(never)]
+pub fn collect(run: Run, first: u32, least: u32, room: &mut [Candidate]) -> (u32, usize) {
+    let places = room.len().min(0xFFFF);
+    if run.count == 0 || places == 0 {
+        return (0, 0);
+    }
+    // SAFETY: the routine reads the run and writes to as many places of `room` as it is told.
+    let done = unsafe { ssnail_collect(run.address, run.count, least, first, room.as_mut_ptr(), places as u32) };
+    (done as u32, places - (done >> 32) as usize)
 }
 
 /// Memory that the processor reads and writes itself: chip RAM, and attic RAM as it is selected.

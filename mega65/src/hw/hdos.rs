@@ -2,13 +2,12 @@
 
 #![allow(unsafe_code)]
 
-use super::far::{copy, peek, poke};
+use super::far::{copy, peek, poke, SCRATCH};
 use super::IO;
 use rv45_rt::machine::{rv45_carry, rv45_hdos};
 
-/// Page of the name that is asked for, and of the directory entry that comes back: HDOS copies names at once. The one
-/// page below $7F00 that neither the runtime nor its stack uses.
-const PAGE: u32 = 0x16;
+/// Page of the name that is asked for, and of the directory entry that comes back: HDOS copies names at once.
+const PAGE: u32 = SCRATCH >> 8;
 /// Sector buffer as a program sees it.
 pub const BUFFER: u32 = 0x0FFD_6E00;
 /// Bytes in a sector.
