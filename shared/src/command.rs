@@ -78,7 +78,7 @@ pub const HELP_HOST: &[HelpLine] = &[("/numerics M", "float or hardware")];
 /// Commands that only the MEGA65 has.
 pub const HELP_NATIVE: &[HelpLine] = &[
     ("/model", "choose another model"),
-    ("/save NAME", "the conversation to the card"),
+    ("/save NAME", "not yet: the DOS of the card cannot write"),
     ("/core on|off", "compute with the core or without"),
 ];
 
