@@ -4,9 +4,9 @@ use crate::emulated::{Emulated, Look};
 use crate::reference::{self, Choosing};
 use crate::scenarios::{Begin, Play, Step};
 use crate::xemu::{self, Xemu};
-use crate::{boot, card};
+use crate::{boot, card, part};
 use ssnail_disk::block::{BlockDevice, MemDevice};
-use ssnail_disk::d81::demo_disk;
+use ssnail_disk::d81::{Source, demo_disk};
 use ssnail_m65::expansion::Defect;
 use ssnail_m65::hdos::Options;
 use ssnail_m65::io::card::Card;
@@ -53,7 +53,9 @@ pub struct Media {
 pub fn media(play: &Play, prg: &[u8]) -> Option<Media> {
     let contents: Option<Vec<Vec<u8>>> = play.files.iter().map(|f| f.content.bytes()).collect();
     let contents = contents?;
-    let disk = demo_disk(prg, &[], "SSNAIL", None).expect("a disk with room").disk.to_bytes();
+    let part = part()?;
+    let overlay = Source { name: "SSNAIL.CPU", data: &part };
+    let disk = demo_disk(prg, &[overlay], "SSNAIL", None).expect("a disk with room").disk.to_bytes();
     let mut files: Vec<card::File<'_>> = Vec::new();
     match play.begin {
         Begin::Program => {}

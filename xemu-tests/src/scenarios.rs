@@ -323,10 +323,11 @@ pub fn talking() -> Vec<Play> {
     let from_disk = Play {
         begin: Begin::AttachedDisk,
         ..play(
-            "from a disk on the card to a talk",
-            vec![file("/SSNAIL/MODEL.SSN", Content::Storyteller), part_file()],
+            "from a disk on the card, which has SSNAIL.CPU, to a talk",
+            vec![file("/SSNAIL/MODEL.SSN", Content::Storyteller)],
             vec![
                 Expect(LIST),
+                Seen(COMPUTES),
                 Type("<RETURN>"),
                 Expect(LOADED),
                 Type("/greedy<RETURN>/n 8<RETURN>"),
