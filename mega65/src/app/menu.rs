@@ -279,7 +279,7 @@ impl App {
 /// Why nothing computes.
 fn part_fault(error: PartError) -> &'static [u8] {
     match error {
-        PartError::Card(_) => b"No SSNAIL core answers at $FFD7500, and neither card nor disk has SSNAIL.CPU.",
+        PartError::Absent => b"No SSNAIL core answers at $FFD7500, and neither card nor disk has SSNAIL.CPU.",
         PartError::Wrong => b"SSNAIL.CPU on the card is damaged or of another version: copy it again.",
     }
 }

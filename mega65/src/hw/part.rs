@@ -31,8 +31,8 @@ extern "C" {
 /// Why there is no part.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum PartError {
-    /// The file could not be read.
-    Card(hdos::Error),
+    /// Neither card nor disk has a file that can be read.
+    Absent,
     /// It is not one, or of another version.
     Wrong,
 }
@@ -72,7 +72,7 @@ impl Part {
         hdos::close();
         let length = match on_card {
             Ok(length) => length,
-            Err(error) => super::disk::read(NAME_ON_DISK, file, ROOM).ok_or(PartError::Card(error))?,
+            Err(_) => super::disk::read(NAME_ON_DISK, file, ROOM).ok_or(PartError::Absent)?,
         };
         let word = |n: u32| peek32(file + 4 * n);
         let (code, data, zeros) = (word(1), word(3), word(4));
@@ -94,11 +94,6 @@ impl Part {
 
     fn mailbox(&self, offset: u32) -> u32 {
         self.reserve + m::MAILBOX + offset
-    }
-
-    /// First address that models cannot have.
-    pub fn memory_end(&self) -> u32 {
-        self.reserve
     }
 
     #[inline(never)]

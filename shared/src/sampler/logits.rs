@@ -58,10 +58,9 @@ pub fn digit<M: ReadMemory + ?Sized>(
     let mut counts = [0u32; 256];
     let mut i = 0;
     while i < run.count {
-        if let Some(bits) = memory.word(run.address.wrapping_add(4 * i)) {
-            if has_prefix(bits, prefix, level) {
-                counts[byte_at(bits, level)] += 1;
-            }
+        let word = memory.word(run.address.wrapping_add(4 * i));
+        if let Some(bits) = word.filter(|&bits| has_prefix(bits, prefix, level)) {
+            counts[byte_at(bits, level)] += 1;
         }
         i += 1;
     }
