@@ -47,6 +47,22 @@ const FFN: u64 = 64;
 /// Positions of the tiny encoder.
 const ENCODER_CONTEXT: u64 = 64;
 
+/// A file with the tokenizer of another, and how many tokens that has.
+fn with_vocabulary_of<'a>(source: &Gguf<'_>) -> (GgufWriter<'a>, u64) {
+    let mut w = GgufWriter::new();
+    for key in source.keys().filter(|key| key.starts_with("tokenizer.ggml.")) {
+        if let Some(value) = source.get(key).and_then(owned) {
+            w.key(key, value);
+        }
+    }
+    (w, source.vocab().expect("a vocabulary").tokens.len() as u64)
+}
+
+/// As many values between -1 and 1.
+fn values(random: &mut Rng, count: u64) -> Vec<f32> {
+    (0..count).map(|_| (random.next_u32() >> 8) as f32 / 8_388_608.0 - 1.0).collect()
+}
+
 /// A llama of one layer with random weights and a whole vocabulary of the test data (`vocab/NAME.gguf`).
 pub fn tiny_with_vocabulary(name: &str, wtype: &str) -> Option<Vec<u8>> {
     let path = data()?.join("vocab").join(format!("{name}.gguf"));
@@ -55,13 +71,7 @@ pub fn tiny_with_vocabulary(name: &str, wtype: &str) -> Option<Vec<u8>> {
         return None;
     }
     let source = Gguf::open(&path).expect("a vocabulary");
-    let mut w = GgufWriter::new();
-    for key in source.keys().filter(|key| key.starts_with("tokenizer.ggml.")) {
-        if let Some(value) = source.get(key).and_then(owned) {
-            w.key(key, value);
-        }
-    }
-    let n = source.vocab().expect("a vocabulary").tokens.len() as u64;
+    let (mut w, n) = with_vocabulary_of(&source);
     w.key("general.architecture", "llama").key("general.name", "tiny");
     for (key, value) in [
         ("block_count", 1u32),
@@ -76,9 +86,7 @@ pub fn tiny_with_vocabulary(name: &str, wtype: &str) -> Option<Vec<u8>> {
     w.key("llama.attention.layer_norm_rms_epsilon", 1e-5f32);
     let mut random = Rng::new(1);
     let mut matrix = |w: &mut GgufWriter<'_>, name: &str, columns: u64, rows: u64| {
-        let values: Vec<f32> =
-            (0..columns * rows).map(|_| (random.next_u32() >> 8) as f32 / 8_388_608.0 - 1.0).collect();
-        w.f32_tensor(name, &[columns, rows], &values);
+        w.f32_tensor(name, &[columns, rows], &values(&mut random, columns * rows));
     };
     matrix(&mut w, "token_embd.weight", DIM, n);
     for (name, columns, rows) in [
@@ -109,13 +117,7 @@ pub fn tiny_encoder() -> Option<Vec<u8>> {
         return None;
     }
     let source = Gguf::open(&path).expect("an encoder");
-    let mut w = GgufWriter::new();
-    for key in source.keys().filter(|key| key.starts_with("tokenizer.ggml.")) {
-        if let Some(value) = source.get(key).and_then(owned) {
-            w.key(key, value);
-        }
-    }
-    let n = source.vocab().expect("a vocabulary").tokens.len() as u64;
+    let (mut w, n) = with_vocabulary_of(&source);
     w.key("general.architecture", "bert").key("general.name", "tiny encoder");
     for (key, value) in [
         ("block_count", 1u32),
@@ -130,8 +132,6 @@ pub fn tiny_encoder() -> Option<Vec<u8>> {
     }
     w.key("bert.attention.layer_norm_epsilon", 1e-12f32).key("bert.attention.causal", false);
     let mut random = Rng::new(2);
-    let mut values =
-        |count: u64| -> Vec<f32> { (0..count).map(|_| (random.next_u32() >> 8) as f32 / 8_388_608.0 - 1.0).collect() };
     for (name, columns, rows) in [
         ("token_embd.weight", DIM, n),
         ("position_embd.weight", DIM, ENCODER_CONTEXT),
@@ -143,8 +143,7 @@ pub fn tiny_encoder() -> Option<Vec<u8>> {
         ("blk.0.ffn_up.weight", DIM, FFN),
         ("blk.0.ffn_down.weight", FFN, DIM),
     ] {
-        let weights = values(columns * rows);
-        w.f32_tensor(name, &[columns, rows], &weights);
+        w.f32_tensor(name, &[columns, rows], &values(&mut random, columns * rows));
     }
     for norm in ["token_embd_norm", "blk.0.attn_output_norm", "blk.0.layer_output_norm"] {
         w.f32_tensor(format!("{norm}.weight"), &[DIM], &[1.0; DIM as usize]);
@@ -160,8 +159,7 @@ pub fn tiny_encoder() -> Option<Vec<u8>> {
         ("blk.0.ffn_up", FFN),
         ("blk.0.ffn_down", DIM),
     ] {
-        let bias = values(length);
-        w.f32_tensor(format!("{name}.bias"), &[length], &bias);
+        w.f32_tensor(format!("{name}.bias"), &[length], &values(&mut random, length));
     }
     let file = w.to_vec();
     let gguf = Gguf::parse(&file).expect("a file just written");

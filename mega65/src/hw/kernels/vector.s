@@ -26,6 +26,17 @@ left:   LDA P+16
 
 prepare_each:
         JSR factor          ; also kept for those that use the second factor otherwise
+        JSR pointers
+        LDQ UM
+        STQ SM
+        LDA UE
+        STA SE
+        LDA US
+        STA SS
+        RTS
+
+; PA and PC = the vector, PB = the other; ready to multiply and to add.
+pointers:
         LDQ P
         STQ PA
         STQ PC
@@ -34,12 +45,6 @@ prepare_each:
         JSR clear_math
         LDA #0
         STA EMPTY
-        LDQ UM
-        STQ SM
-        LDA UE
-        STA SE
-        LDA US
-        STA SS
         RTS
 
 ; Gives up unless the exponent A allows a sum.
@@ -347,14 +352,7 @@ u_plus_xm:
         JMP add_any
 
 ; Kernel 8: rotates pairs by cosines and sines. P: pairs, angles, number of pairs at P+16; A1: pairs left.
-rotate: LDQ P
-        STQ PA
-        STQ PC
-        LDQ P+4
-        STQ PB
-        JSR clear_math
-        LDA #0
-        STA EMPTY
+rotate: JSR pointers
 .next:  JSR load_a          ; p
         LDA AE
         JSR sane
