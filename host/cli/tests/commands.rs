@@ -337,11 +337,13 @@ fn row_40_ctrl_c_on_a_terminal_stops_the_answer_and_asks_at_the_prompt() {
     }
     let file = fs::read(data.join("models/stories260K-F32.gguf")).unwrap();
     let test = Test::new().image("m", &file, &["--ctx", "4000"]);
-    let chat = format!("'{}' chat m.ssnail -n 3900 --seed 1", ssnail().display());
+    // `exec`: a shell that stays above the program would take the Ctrl-C as well, and end with its status.
+    let chat = format!("exec '{}' chat m.ssnail -n 3900 --seed 1", ssnail().display());
     let mut child = std::process::Command::new("timeout")
         .args(["120", "script", "-qec", &chat, "/dev/null"])
         .current_dir(test.path("."))
         .env("TERM", "xterm")
+        .env("SHELL", "/bin/sh")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
