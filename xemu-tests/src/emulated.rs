@@ -10,7 +10,7 @@ const COLOURS: u32 = 0x0ff8_0000;
 const VIC: u32 = 0x0ffd_3058;
 const VIC_LEN: u32 = 0x24;
 /// Words in a row that shows how fast something went, or what a clock said.
-const TIMES: [&str; 5] = ["KB/s", "tokens/s", "s left", "s a token", "seed "];
+const TIMES: [&str; 6] = ["lines |", "KB/s", "tokens/s", "s left", "s a token", "seed "];
 
 /// A text screen.
 #[derive(Clone, PartialEq, Eq)]
