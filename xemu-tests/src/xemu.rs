@@ -27,8 +27,8 @@ const NO_KEY: u8 = 0x7f;
 const KEYS: [u32; 3] = [0x0ffd_3615, 0x0ffd_3616, 0x0ffd_3617];
 /// Oldest event of the keyboard's queue.
 const QUEUE: u32 = 0x0ffd_3610;
-/// Looks at the queue until a key counts as not taken.
-const LOOKS: usize = 20_000;
+/// How long the program may leave a key in the queue: a token without the core takes seconds.
+const KEY_TAKEN: Duration = Duration::from_secs(60);
 /// Keys that change others, and their places in the matrix.
 const MODIFIERS: [(u8, u8); 3] = [(modifier::SHIFT, 15), (modifier::CTRL, 58), (modifier::MEGA, 61)];
 /// Bytes in a line of a memory dump.
@@ -205,7 +205,15 @@ impl Xemu {
                     );
                 }
             }
-            assert!(bytes.len() > before, "the monitor shows no memory at ${address:07X}: {answer}");
+            assert!(
+                bytes.len() > before,
+                "Xemu's monitor shows no memory at ${address:07X}: {answer:?}; the emulator {}:\n{}",
+                match self.child.try_wait() {
+                    Ok(Some(status)) => format!("has ended ({status})"),
+                    _ => "runs".into(),
+                },
+                self.log()
+            );
         }
         bytes.truncate(length as usize);
         bytes
@@ -235,7 +243,8 @@ impl Xemu {
         for (place, _) in KEYS[1..].iter().zip(&held) {
             self.write(*place, &[NO_KEY]);
         }
-        for _ in 0..LOOKS {
+        let begun = Instant::now();
+        while begun.elapsed() < KEY_TAKEN {
             if self.memory(QUEUE, 1) == [0] {
                 return Ok(());
             }

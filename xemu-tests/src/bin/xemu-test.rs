@@ -32,7 +32,12 @@ fn main() -> std::process::ExitCode {
             continue;
         };
         let begun = Instant::now();
-        let record = player::here(play, &media);
+        let mut record = Err(String::new());
+        let result = went(|| {
+            record = player::here(play, &media);
+            Ok(())
+        });
+        let record = result.and(record);
         let seconds = begun.elapsed().as_secs_f32();
         let (record, result) = match record {
             Ok(record) => (Some(record), Ok(())),
@@ -41,13 +46,22 @@ fn main() -> std::process::ExitCode {
         tell(play.name, "here", Some(result), seconds);
         let begun = Instant::now();
         let result = match (&record, &emulator) {
-            (Some(record), Some(path)) => Some(player::there(play, &media, record, path)),
+            (Some(record), Some(path)) => Some(went(|| player::there(play, &media, record, path))),
             _ => None,
         };
         tell(play.name, "in Xemu", result, begun.elapsed().as_secs_f32());
     }
     println!("{passed} passed, {failed} failed, {skipped} skipped");
     if failed == 0 { std::process::ExitCode::SUCCESS } else { std::process::ExitCode::FAILURE }
+}
+
+/// A fault of one scenario, an emulator that vanished included, does not end the list.
+#[cfg(unix)]
+fn went(play: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(play)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        Err(said.unwrap_or("it panicked").to_owned())
+    })
 }
 
 #[cfg(not(unix))]
