@@ -41,7 +41,7 @@ SSNAIL_BLOCKS=$target/blocks
 export SSNAIL_BLOCKS
 mkdir -p "$SSNAIL_BLOCKS"
 block matrix E600 map matrix entry matrix-kernels float quantised halves quantise
-block vector E800 map vectors entry vectors-kernels float attention vector reduce
+block vector E800 map vectors entry vectors-kernels attention float vector reduce
 compile "$here"
 compile "$here/compute"
 translate ssnail SSNAIL.PRG SSNAIL.map --asm "$here/src/hw/sampler.s" --asm "$here/src/hw/part.s" \

@@ -18,7 +18,7 @@ pub const MATRIX: Block = Block {
 };
 /// Block 2: the rest.
 pub const VECTOR: Block = Block {
-    sources: &["map", "vectors", "entry", "vectors-kernels", "float", "attention", "vector", "reduce"],
+    sources: &["map", "vectors", "entry", "vectors-kernels", "attention", "float", "vector", "reduce"],
     start: 0xE800,
     end: 0xF800,
 };

@@ -1,48 +1,224 @@
 ; Kernel 1: scores of a query against cached keys. Kernel 2: weighted sum of cached values, from +0 on.
 ; P: address of the first vector, stride, query or weights (F32), length of a vector (2 to 64), (unused),
 ; factor of the scores or of the weights, results, number of vectors (16 bits).
+;
+; Sixteen F32 factors at a time stand in code that was made from one pattern and is run for every key, or for
+; every column of sixteen vectors of values. Unfinished sums wait among the results, as F32.
 
 KEYS = BUFFER               ; F16 as they are in the cache
-OPS = BUFFER + $100         ; pieces of the F32 factors: significand times 2^5, exponent, sign; 8 bytes each
-ACCS = BUFFER + $300        ; accumulators of the results: mantissa, exponent, sign; 8 bytes each
+CODE = BUFFER + $100        ; patterns filled in, and RTS behind the last
+MOST = 16                   ; patterns
+SLICE = 16                  ; bytes of each vector of values at a time
+LENGTH = 46                 ; of the pattern, and what is filled in: addresses, exponent, sign, significand
+LOW_AT = 3
+HIGH_AT = 9
+EXPONENT_AT = 22
+SIGN_AT = 27
+FIRST_AT = 31
+SECOND_AT = 33
+THIRD_AT = 35
+FOURTH_AT = 37
+
+; Kernel 0: the tables, and the patterns.
+prepare:
+        JSR tables
+        JSR first_pattern
+        STA END
+        STX END+1
+        LDX #MOST
+.next:  LDY #LENGTH-1
+.byte:  LDA pattern,Y
+        STA (OP),Y
+        DEY
+        BPL .byte
+        JSR next_pattern
+        DEX
+        BNE .next
+        RTS
+
+first_pattern:
+        LDA #<CODE
+        LDX #>CODE
+        STA OP
+        STX OP+1
+        RTS
+
+next_pattern:
+        LDA OP
+        CLC
+        ADC #LENGTH
+        STA OP
+        BCC .done
+        INC OP+1
+.done:  RTS
+
+; Adds one product: an F16 of the cache, at QI, with the factor in the pattern.
+pattern:
+        LDY QI
+        LDA KEYS,Y
+        STA $D774
+        LDX KEYS+1,Y
+        LDA MANT,X
+        STA $D775
+        LDA POWER,X
+        CLC
+        ADC #0
+        STA TE
+        TXA
+        EOR #0
+        STA TS
+        LDA #0
+        LDX #0
+        LDY #0
+        LDZ #0
+        STQ $D770
+        JSR term
+
+; Puts the N values at PA into patterns, multiplied by the second factor first where ROUNDS is not 0; the F16 for
+; them lie YSTEP bytes apart.
+operands:
+        LDA pattern         ; where RTS was
+        LDZ #0
+        STA (END),Z
+        STZ YI
+        JSR first_pattern
+.next:  JSR load_a
+        LDA ROUNDS
+        BEQ .plain
+        JSR mul_to_a
+.plain: LDA AE
+        BEQ .put
+        CMP #50
+        BCC .bad
+        CMP #225
+        BCS .bad
+        SEC
+        SBC #13             ; POWER is one less than the exponent
+.put:   LDY #EXPONENT_AT
+        STA (OP),Y
+        LDY #SIGN_AT
+        LDA AS
+        STA (OP),Y
+        LDQ AM              ; significand times 2^5
+        LSRQ Q
+        LSRQ Q
+        LSRQ Q
+        STQ TM
+        LDY #FIRST_AT
+        STA (OP),Y
+        LDY #SECOND_AT
+        TXA
+        STA (OP),Y
+        LDY #THIRD_AT
+        LDA TM+2
+        STA (OP),Y
+        LDY #FOURTH_AT
+        TZA
+        STA (OP),Y
+        LDY #LOW_AT
+        LDA YI
+        STA (OP),Y
+        LDY #HIGH_AT
+        INC A
+        STA (OP),Y
+        CLC
+        ADC YSTEP
+        DEC A
+        STA YI
+        JSR next_pattern
+        DEC N
+        BNE .next
+        LDA OP
+        STA END
+        LDA OP+1
+        STA END+1
+        LDA #$60            ; RTS
+        LDZ #0
+        STA (OP),Z
+        RTS
+.bad:   JMP bad
 
 scores: JSR lengths
         BCS .bad
+        JSR clear_math
+        JSR factor
         LDQ P+8
-        STQ PA
-        LDA P+12
-        STA N
+        STQ PB
         LDA #0
         STA ROUNDS
+        STA QI
+        LDA #2
+        STA YSTEP
+        LDA #1
+        STA FIRST
+.chunk: LDX #MOST
+        LDA P+12
+        CMP #MOST
+        BCS .some
+        TAX
+.some:  STX N
+        STX CHUNK
+        LDQ PB
+        STQ PA
         JSR operands
-        JSR factor
+        LDQ PA
+        STQ PB
         LDA BAD
         BNE .end
+        LDA CHUNK
+        ASL A
+        STA LEN
+        LDQ P+24
+        STQ PA
+        STQ PC
         LDQ P
         STQ SRC
+        LDA P+28
+        STA ROWS
+        LDA P+29
+        STA ROWS+1
+        LDA P+12            ; what is left after this
+        SEC
+        SBC CHUNK
+        STA P+12
         LDA #<KEYS
         LDX #>KEYS
         JSR target
-        JSR clear_math
         JSR fetch
         BRA .first
 .row:   JSR again
-.first: LDA #1
-        JSR clear_a
+.first: LDA FIRST
+        STA EMPTY
+        BEQ .load
         LDA #0
-        STA YI
-        LDA #2
-        STA YSTEP
-        JSR run
+        STA AE
+        STA AS
+.run:   JSR CODE
+        LDA P+12
+        BNE .keep
         JSR mul
         JSR store_t
-        LDQ SRC
+.on:    LDQ SRC
         CLC
         ADCQ P+4
         STQ SRC
-        DEW P+28
+        DEW ROWS
         BNE .row
+        LDA LEN             ; the next elements
+        CLC
+        ADC P
+        STA P
+        BCC .less
+        INW P+1
+.less:  LDA #0
+        STA FIRST
+        LDA P+12
+        BNE .chunk
 .end:   RTS
+.load:  JSR load_a
+        BRA .run
+.keep:  JSR store_a
+        BRA .on
 .bad:   JMP bad
 
 ; LEN = bytes of a vector, PC = P+24; carry where the length is none that can be done.
@@ -67,239 +243,98 @@ lengths:
 .no:    SEC
         RTS
 
-; Pieces of the N values at PA, which are multiplied by the second factor first where ROUNDS is not 0.
-operands:
-        LDA #<OPS
-        STA OP
-        LDA #>OPS
-        STA OP+1
-.next:  JSR load_a
-        LDA ROUNDS
-        BEQ .plain
-        JSR mul_to_a
-.plain: LDA AE
-        BEQ .put
-        CMP #50
-        BCC .bad
-        CMP #225
-        BCS .bad
-        SEC
-        SBC #13             ; POWER is one less than the exponent
-.put:   LDY #4
-        STA (OP),Y
-        INY
-        LDA AS
-        STA (OP),Y
-        LDQ AM
-        LSRQ Q
-        LSRQ Q
-        LSRQ Q
-        STQ (OP)
-        LDA OP
-        CLC
-        ADC #8
-        STA OP
-        BCC .less
-        INC OP+1
-.less:  DEC N
-        BNE .next
-        LDA OP
-        STA END
-        LDA OP+1
-        STA END+1
-        RTS
-.bad:   JMP bad
-
-; Adds products with all operands: F16 from YI on in steps of YSTEP.
-run:    LDA #<OPS
-        STA OP
-        LDA #>OPS
-        STA OP+1
-.next:  LDY YI
-        JSR product
-        LDA YI
-        CLC
-        ADC YSTEP
-        STA YI
-        LDA OP
-        CLC
-        ADC #8
-        STA OP
-        BEQ .page
-        CMP END
-        BNE .next
-.end:   LDA OP+1
-        CMP END+1
-        BNE .next
-        RTS
-.page:  INC OP+1
-        CMP END
-        BEQ .end
-        BRA .next
-
-product:
-        LDA KEYS,Y
-        STA $D774
-        LDX KEYS+1,Y
-        LDA MANT,X
-        CMP #4
-        BCC .special
-        STA $D775
-        LDA POWER,X
-.power: LDZ #4
-        CLC
-        ADC (OP),Z
-        STA TE
-        INZ
-        TXA
-        EOR (OP),Z
-        STA TS
-        LDZ #0
-        LDQ (OP),Z
-        BEQ .zero
-        STQ $D770
-        LDQ $D779
-        BMI .lead
-        DEC TE
-        ASLQ Q
-.lead:  CMP #$80
-        BCC .add
-        BNE .up
-        LDA $D778
-        BNE .up
-        TXA
-        LSR A
-        BCC .add
-.up:    INX
-        BNE .add
-        INY
-        BNE .add
-        INZ
-        BNE .add
-        LDZ #$80
-        INC TE
-.add:   JMP add
-.special:
-        STA TM+1
-        TXA
-        AND #$7C
-        CMP #$7C
-        BEQ .bad
-        LDA KEYS,Y
-        STA TM
-        ORA TM+1
-        BEQ .null
-        LDA #0
-        STA D
-.norm:  LDA TM+1
-        AND #4
-        BNE .normal
-        ASL TM
-        ROL TM+1
-        DEC D
-        BRA .norm
-.normal:
-        LDA TM
-        STA $D774
-        LDA TM+1
-        STA $D775
-        LDA D
-        BRA .power
-.null:  TXA
-        LDZ #5
-        EOR (OP),Z
-        STA TS
-.zero:  JMP add_zero
-.bad:   JMP bad
-
 mix:    JSR lengths
         BCS .bad
-        LDX #0              ; +0 everywhere
-        TXA
-.clear: STA ACCS,X
-        STA ACCS+$100,X
-        INX
-        BNE .clear
-        STA EMPTY
-        JSR factor
-        LDQ P
-        STQ SRC
-        LDQ P+8
-        STQ PA
         JSR clear_math
-.chunk: LDA #0              ; as many vectors as 256 bytes hold
-        TAX
-        CLC
-.count: INX
-        ADC LEN
-        BCC .count
-        BEQ .exact
-        DEX
-.exact: LDA P+29
+        JSR factor
+        LDQ P+8
+        STQ PB
+        LDA #SLICE
+        STA YSTEP
+        LDA #1
+        STA ROUNDS
+        STA FIRST
+.chunk: LDX #MOST
+        LDA P+29
         BNE .some
         CPX P+28
         BCC .some
         LDX P+28
 .some:  STX CHUNK
         STX N
-        LDA #1
-        STA ROUNDS
+        LDQ PB
+        STQ PA
         JSR operands
+        LDQ PA
+        STQ PB
         LDA BAD
         BNE .end
-        LDA #0
-        STA YI
+        LDQ P+24
+        STQ PA
+        STQ PC
+        LDQ P
+        STQ C0
+        LDA P+12
+        ASL A
+        STA LEFT
+.slice: LDA LEFT
+        CMP #SLICE
+        BCC .rest
+        LDA #SLICE
+.rest:  STA LEN
+        LDQ C0
+        STQ SRC
         LDA CHUNK
         STA N
-.fetch: LDA #<KEYS
-        CLC
-        ADC YI
-        PHP
+        LDA #0
+        STA QI
+        LDA #<KEYS
         LDX #>KEYS
-        PLP
-        BCC .page
-        INX
-.page:  JSR target
+        JSR target
         JSR fetch
-        LDA YI
-        CLC
-        ADC LEN
-        STA YI
+        BRA .fetched
+.fetch: LDA NEAR
+        ADC #SLICE          ; no carry from the addition below
+        STA NEAR
+        STA list+12
+        JSR again
+.fetched:
         LDQ SRC
         CLC
         ADCQ P+4
         STQ SRC
         DEC N
         BNE .fetch
-        LDA #<ACCS
-        STA AP
-        LDA #>ACCS
-        STA AP+1
-        LDA LEN
-        STA YSTEP
-        LDA #0
-        STA QI
 .column:
-        JSR from_acc
-        LDA QI
-        STA YI
-        JSR run
-        LDQ AM
-        STQ (AP)
-        LDY #4
-        LDA AE
-        STA (AP),Y
-        INY
-        LDA AS
-        STA (AP),Y
-        JSR next_acc
+        LDA FIRST
+        BEQ .load
+        LDA #0
+        JSR clear_a
+.run:   JSR CODE
+        JSR store_a
         INC QI
         INC QI
         LDA QI
         CMP LEN
         BNE .column
-        LDA BAD
-        BNE .end
+        LDA LEFT
+        SEC
+        SBC LEN
+        STA LEFT
+        BEQ .whole
+        LDQ C0
+        CLC
+        ADCQ .step
+        STQ C0
+        BRA .slice
+.whole: LDQ SRC             ; the next vectors
+        SEC
+        SBCQ C0
+        CLC
+        ADCQ P
+        STQ P
+        LDA #0
+        STA FIRST
         LDA P+28
         SEC
         SBC CHUNK
@@ -308,35 +343,53 @@ mix:    JSR lengths
         DEC P+29
 .more:  ORA P+29
         BNE .chunk
-        LDA #<ACCS
-        STA AP
-        LDA #>ACCS
-        STA AP+1
-.store: JSR from_acc
-        JSR store_a
-        JSR next_acc
-        DEC P+12
-        BNE .store
 .end:   RTS
+.load:  JSR load_a
+        BRA .run
+.bad:   JMP bad
+.step:  .dword SLICE
+
+; The product, rounded, becomes the term and is added.
+term:   LDQ $D779
+        BMI .lead
+        DEC TE
+        ASLQ Q
+        BPL .small
+.lead:  CMP #$80
+        BCC add
+        BNE .up
+        LDA $D778
+        BNE .up
+        TXA
+        LSR A
+        BCC add
+.up:    INX
+        BNE add
+        INY
+        BNE add
+        INZ
+        BNE add
+        LDZ #$80
+        INC TE
+        BRA add
+.small: LDA TS              ; also the upper byte of the F16
+        AND #$7C
+        CMP #$7C
+        BEQ .bad
+        LDQ $D779
+        BNE .some
+        LDA $D778
+        BEQ .zero
+.some:  LDA $D774           ; subnormal: up to where a leading one would be
+        ASL A
+        STA $D774
+        LDA $D775
+        ROL A
+        STA $D775
+        AND #4
+        BNE term
+        DEC TE
+        BRA .some
+.zero:  JMP add_zero
 .bad:   JMP bad
 
-from_acc:
-        LDY #4
-        LDA (AP),Y
-        STA AE
-        INY
-        LDA (AP),Y
-        STA AS
-        LDZ #0
-        LDQ (AP),Z
-        STQ AM
-        RTS
-
-next_acc:
-        LDA AP
-        CLC
-        ADC #8
-        STA AP
-        BCC .done
-        INC AP+1
-.done:  RTS

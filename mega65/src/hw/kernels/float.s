@@ -2,9 +2,6 @@
 ; leaves the range of normal numbers; kernels see to that, or give up.
 
 ; Accumulator + term, rounded to nearest even: mantissa of the term in X, Y, Z, and TE, TS.
-add_clear:
-        LDA #0
-        STA $D776
 add:    LDA #0              ; $D776 and $D777 are 0
         STQ $D770
         LDA AE
@@ -104,22 +101,44 @@ add:    LDA #0              ; $D776 and $D777 are 0
         ASLQ Q
         BPL .left
         BRA .round
-.swap:  NEG A
+.swap:  NEG A               ; the accumulator is shifted
         STA D
         LDQ $D770
         STQ TM
         LDQ AM
         STQ $D770
-        LDQ TM
-        STQ AM
         LDA TE
         STA AE
-        LDX AS
-        LDA TS
-        STA AS
-        STX TS
+        LDA AS
+        LDX TS
+        STX AS
+        STA TS
         LDX D
-        BRA .shift
+        CPX #9
+        BCS .wideswap
+        LDA powers,X
+        STA $D774
+        LDA #0
+        STA $D775
+        LDA AS
+        EOR TS
+        BMI .swapminus
+        LDQ $D779
+        CLC
+        ADCQ TM
+        BCS .carry
+        BRA .round
+.swapminus:
+        LDQ TM
+        SEC
+        SBCQ $D779
+        BMI .round
+        BRA .left
+.wideswap:
+        LDQ TM
+        STQ AM
+        LDX D
+        BRA .wide
 .far:   JSR .below
         LDA D
         BNE .far1

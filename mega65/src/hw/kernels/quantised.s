@@ -639,7 +639,9 @@ block:  LDA 0,X
         BNE .add
         LDZ #$80
         INC TE
-.add:   JMP add_clear
+.add:   LDA #0
+        STA $D776
+        JMP add
 .zero:  LDA I2
         EOR TS
         STA TS
