@@ -1,4 +1,5 @@
-//! Figures of the native program in 45GS02 cycles at 40.5 MHz: `cargo bench -p ssnail-xemu-tests`.
+//! Figures of the native program in 45GS02 cycles at 40.5 MHz: `cargo bench -p ssnail-xemu-tests`; with `-- without`
+//! only those without the core.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use ssnail_gguf::Gguf;
@@ -23,6 +24,9 @@ fn main() {
     let Some(prg) = prg() else { return };
     sizes(&prg);
     without();
+    if std::env::args().any(|a| a == "without") {
+        return;
+    }
     let (Some(small), Some(large)) =
         (model::image("stories260K-Q8_0", "keep"), model::tiny_with_vocabulary("vocab-smollm2", "q8_0"))
     else {
