@@ -9,7 +9,7 @@ target=$root/target/mega65
 
 # The warnings are about compiler flags that are meant.
 compile() {
-    log=$(cd "$1" && RUSTFLAGS="$RV45_RUSTFLAGS" $RV45_CARGO build --quiet --release $RV45_CARGO_FLAGS --target-dir "$target" 2>&1) ||
+    log=$(cd "$1" && SSNAIL_ROOT="$root" RUSTC_WRAPPER="$here/rustc.sh" RUSTFLAGS="$RV45_RUSTFLAGS" $RV45_CARGO build --quiet --release $RV45_CARGO_FLAGS --target-dir "$target" 2>&1) ||
         { echo "$log" >&2; exit 1; }
 }
 

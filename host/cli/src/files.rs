@@ -82,8 +82,8 @@ impl Output {
         if let Some(permissions) = permissions {
             builder.permissions(permissions);
         }
-        let file = builder.tempfile_in(folder).map_err(|error| unnamed(&error)).with_context(cannot)?;
-        let litter = interrupt::Litter::new(file.path());
+        let made = interrupt::Litter::make(|| builder.tempfile_in(folder));
+        let (file, litter) = made.map_err(|error| unnamed(&error)).with_context(cannot)?;
         Ok(Self { target: Target::Temporary(file, real, litter) })
     }
 

@@ -2,9 +2,11 @@
 //! temporary file behind; while something runs that can stop by itself (see [`listen`]), the first
 //! Ctrl-C only asks it to.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use tempfile::NamedTempFile;
 
 /// Temporary files that exist now.
 static LITTER: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -18,7 +20,7 @@ const INTERRUPTED: i32 = 130;
 /// So many unanswered requests end the process even while somebody listens.
 const PATIENCE: u32 = 3;
 
-/// Installs the handler; without one (no terminal, a restricted system) Ctrl-C simply kills.
+/// Installs the handlers; without one (no terminal, a restricted system) Ctrl-C simply kills.
 pub fn install() {
     let _ = ctrlc::set_handler(|| {
         let earlier = REQUESTS.fetch_add(1, Ordering::SeqCst);
@@ -26,16 +28,24 @@ pub fn install() {
             leave();
         }
     });
+    #[cfg(unix)]
+    lost_pages::install();
 }
 
 fn leave() -> ! {
     terminal::restore();
-    if let Ok(litter) = LITTER.lock() {
-        for path in litter.iter() {
-            let _ = std::fs::remove_file(path);
-        }
+    // Held to the end: no other thread makes a file that nobody would remove.
+    let litter = LITTER.lock();
+    if let Ok(litter) = &litter {
+        remove(litter);
     }
     std::process::exit(INTERRUPTED)
+}
+
+fn remove(litter: &[PathBuf]) {
+    for path in litter {
+        let _ = std::fs::remove_file(path);
+    }
 }
 
 /// While this value lives, Ctrl-C is a request that can be asked for. The outermost of several counts.
@@ -73,12 +83,22 @@ impl Drop for Listening {
 pub struct Litter(PathBuf);
 
 impl Litter {
-    /// Registers the file.
+    /// Registers a file that may come to be.
     pub fn new(path: &Path) -> Self {
-        if let Ok(mut litter) = LITTER.lock() {
-            litter.push(path.to_path_buf());
-        }
+        LITTER.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
         Self(path.to_path_buf())
+    }
+
+    /// Makes a temporary file and registers it, with no moment between at which an interrupt would leave it behind.
+    ///
+    /// # Errors
+    /// That of `make`.
+    pub fn make(make: impl FnOnce() -> io::Result<NamedTempFile>) -> io::Result<(NamedTempFile, Self)> {
+        let mut litter = LITTER.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = make()?;
+        litter.push(file.path().to_path_buf());
+        let this = Self(file.path().to_path_buf());
+        Ok((file, this))
     }
 }
 
@@ -114,5 +134,38 @@ pub mod terminal {
             // A terminal that is gone needs nothing.
             let _ = tcsetattr(std::io::stdin(), SetArg::TCSANOW, settings);
         }
+    }
+}
+
+/// A model file is mapped. Where another program shortens it meanwhile, reading the lost part is signalled by SIGBUS, and
+/// there is nothing to go on with: the process ends with a sentence and status 2, and leaves no temporary file.
+#[cfg(unix)]
+#[allow(unsafe_code)]
+mod lost_pages {
+    use super::{LITTER, remove, terminal};
+    use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+    use std::io::Write;
+
+    const SENTENCE: &[u8] = b"ssnail: a file became shorter while it was read (or its disk failed); copy it again\n";
+
+    pub fn install() {
+        let action = SigAction::new(SigHandler::Handler(end), SaFlags::empty(), SigSet::empty());
+        // SAFETY: the signal comes from a read of the mapping, in the thread that reads: no lock of the standard
+        // library's allocator or streams is held there, and the handler never returns.
+        let _ = unsafe { sigaction(Signal::SIGBUS, &action) };
+    }
+
+    extern "C" fn end(_: i32) {
+        let _ = std::io::stderr().write_all(SENTENCE);
+        terminal::restore();
+        // A thread that makes a file at this moment is let finish; one that waits for this thread would wait for ever.
+        for _ in 0..100 {
+            if let Ok(litter) = LITTER.try_lock() {
+                remove(&litter);
+                std::process::exit(2)
+            }
+            std::thread::yield_now();
+        }
+        std::process::exit(2)
     }
 }

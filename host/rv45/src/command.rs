@@ -2,7 +2,8 @@
 
 use crate::asm::{AssembleError, assemble};
 use crate::link::{LinkError, Options, link};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Usage, for help texts.
 pub const USAGE: &str =
@@ -32,7 +33,7 @@ pub enum CommandError {
         /// Which.
         path: PathBuf,
         /// Why.
-        error: std::io::Error,
+        error: io::Error,
     },
     /// The program cannot be translated.
     #[error(transparent)]
@@ -103,7 +104,7 @@ pub fn run(args: impl IntoIterator<Item = String>) -> Result<String, CommandErro
             }
             "--asm" => {
                 let path = PathBuf::from(value()?);
-                let text = std::fs::read_to_string(&path).map_err(|error| CommandError::File { path, error })?;
+                let text = fs::read_to_string(&path).map_err(|error| CommandError::File { path, error })?;
                 options.assembly.push(text);
             }
             other if other.starts_with('-') => return Err(CommandError::Usage(format!("unknown option {other}"))),
@@ -112,15 +113,31 @@ pub fn run(args: impl IntoIterator<Item = String>) -> Result<String, CommandErro
         }
     }
     let input = input.ok_or_else(|| CommandError::Usage("no input".into()))?;
-    let file = std::fs::read(&input).map_err(|error| CommandError::File { path: input, error })?;
+    let file = fs::read(&input).map_err(|error| CommandError::File { path: input, error })?;
     let program = link(&file, &options)?;
     let report = program.map.to_string();
     for (path, bytes) in
         [(output, program.prg.as_slice()), (map, report.as_bytes()), (list, program.listing.as_bytes())]
     {
         if let Some(path) = path {
-            std::fs::write(&path, bytes).map_err(|error| CommandError::File { path, error })?;
+            write(&path, bytes).map_err(|error| CommandError::File { path, error })?;
         }
     }
     Ok(report)
+}
+
+/// Writes a file that is whole or, where the disk is full, as it was before.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // Pipes and devices cannot be renamed onto.
+    if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+        return fs::write(path, bytes);
+    }
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        // What went wrong is said by the first error.
+        let _ = fs::remove_file(&partial);
+    }
+    written
 }
