@@ -56,7 +56,7 @@ fn block(args: impl Iterator<Item = String>) -> Result<String, CommandError> {
             start = Some(number.map_err(|_| CommandError::Usage(format!("{arg}: no hex number")))?);
         } else {
             let path = PathBuf::from(arg);
-            text += &std::fs::read_to_string(&path).map_err(|error| CommandError::File { path, error })?;
+            text += &fs::read_to_string(&path).map_err(|error| CommandError::File { path, error })?;
             text.push('\n');
         }
     }
@@ -67,7 +67,7 @@ fn block(args: impl Iterator<Item = String>) -> Result<String, CommandError> {
     let report = format!("{} bytes of code at ${start:04X}\n", assembled.bytes.len());
     let mut bytes = assembled.bytes;
     bytes.resize(0x1_0000 - usize::from(start), 0);
-    std::fs::write(&path, bytes).map_err(|error| CommandError::File { path, error })?;
+    write(&path, &bytes).map_err(|error| CommandError::File { path, error })?;
     Ok(report)
 }
 
