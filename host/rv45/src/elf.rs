@@ -19,6 +19,16 @@ pub enum ElfError {
         /// Length of the file.
         len: usize,
     },
+    /// A field has a value that no such file has.
+    #[error("{what} is {value}, expected {expected}; link the program again")]
+    Field {
+        /// Which field.
+        what: &'static str,
+        /// What it holds.
+        value: u64,
+        /// What it may hold.
+        expected: &'static str,
+    },
     /// An index or a name does not exist.
     #[error("{what} refers to entry {index}, which does not exist")]
     Dangling {
@@ -120,10 +130,19 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Longest name of a section or symbol. Names may share their bytes, so that without a limit many of them take the
+/// square of the file's length.
+const LONGEST_NAME: usize = 4096;
+/// Bytes of an entry in the section table.
+const SECTION_ENTRY: u16 = 40;
+
 fn name_at(table: &[u8], offset: u32) -> Result<String, ElfError> {
     let tail = table.get(offset as usize..).ok_or(ElfError::Dangling { what: "a name", index: offset })?;
-    let end = tail.iter().position(|&b| b == 0).unwrap_or(tail.len());
-    Ok(String::from_utf8_lossy(&tail[..end]).into_owned())
+    let end = tail.iter().take(LONGEST_NAME + 1).position(|&b| b == 0).unwrap_or(tail.len());
+    match tail.get(..end) {
+        Some(name) if end <= LONGEST_NAME => Ok(String::from_utf8_lossy(name).into_owned()),
+        _ => Err(ElfError::Field { what: "the length of a name", value: end as u64, expected: "4096 or less" }),
+    }
 }
 
 struct RawSection {
@@ -167,12 +186,18 @@ impl Elf {
             .ok_or(ElfError::Dangling { what: "the header", index: 50 })?;
         let names = r.slice("section names", names.offset.into(), names.size.into())?;
         let mut elf = Elf { entry: r.u32("the header", 24)?, ..Elf::default() };
+        let mut in_memory = 0;
         for section in &raw {
             let data = match section.kind {
                 SHT_NOBITS | 0 => &[],
                 _ => r.slice("a section", section.offset.into(), section.size.into())?,
             };
             let alloc = section.flags & 2 != 0;
+            in_memory += if alloc { data.len() as u64 } else { 0 };
+            if in_memory > file.len() as u64 {
+                let what = "the size of all sections together";
+                return Err(ElfError::Field { what, value: in_memory, expected: "what the file has" });
+            }
             elf.sections.push(Section {
                 name: name_at(names, section.name)?,
                 addr: section.addr,
@@ -233,6 +258,9 @@ impl Elf {
 fn raw_sections(r: &Reader<'_>) -> Result<Vec<RawSection>, ElfError> {
     let what = "the section table";
     let (start, size, count) = (r.u32(what, 32)?, r.u16(what, 46)?, r.u16(what, 48)?);
+    if count > 0 && size != SECTION_ENTRY {
+        return Err(ElfError::Field { what: "e_shentsize", value: size.into(), expected: "40" });
+    }
     let mut out = Vec::new();
     for i in 0..count {
         let at = u64::from(start) + u64::from(i) * u64::from(size);

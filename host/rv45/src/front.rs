@@ -101,7 +101,11 @@ fn function_bounds(elf: &Elf) -> BTreeMap<u32, (u32, String)> {
         if !symbol.function && !symbol.global {
             continue;
         }
-        let end = if symbol.size > 0 { symbol.value.saturating_add(symbol.size) } else { section.addr + section.size };
+        let end = if symbol.size > 0 {
+            symbol.value.saturating_add(symbol.size)
+        } else {
+            section.addr.saturating_add(section.size)
+        };
         let new = (end, symbol.name.clone(), symbol.global);
         match bounds.get(&symbol.value) {
             // Of several names for one place the global one is the one that others know.
@@ -111,13 +115,11 @@ fn function_bounds(elf: &Elf) -> BTreeMap<u32, (u32, String)> {
             }
         }
     }
-    let starts: Vec<u32> = bounds.keys().copied().collect();
+    let nexts: Vec<u32> = bounds.keys().copied().skip(1).chain([u32::MAX]).collect();
     bounds
         .into_iter()
-        .map(|(start, (end, name, _))| {
-            let next = starts.iter().copied().find(|&s| s > start).unwrap_or(u32::MAX);
-            (start, (end.min(next), name))
-        })
+        .zip(nexts)
+        .map(|((start, (end, name, _)), next)| (start, (end.min(next).max(start), name)))
         .collect()
 }
 

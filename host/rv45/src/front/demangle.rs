@@ -6,9 +6,9 @@ pub fn demangle(name: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     while let Some(digits) = rest.find(|c: char| !c.is_ascii_digit()).filter(|&n| n > 0) {
         let Ok(len) = rest[..digits].parse::<usize>() else { break };
-        let Some(part) = rest.get(digits..digits + len) else { return name.to_string() };
+        let Some((part, tail)) = rest[digits..].split_at_checked(len) else { return name.to_string() };
         parts.push(part.to_string());
-        rest = &rest[digits + len..];
+        rest = tail;
     }
     // The last part is a hash.
     if parts.len() > 1 && parts.last().is_some_and(|p| p.len() == 17 && p.starts_with('h')) {

@@ -41,12 +41,13 @@ impl Reader<'_, '_> {
     pub(super) fn run(&mut self) -> Result<(), FrontError> {
         let mut addr = self.start;
         while addr < self.end {
-            let word = self.front.elf.word(addr).unwrap_or(0);
+            let word = self.front.elf.word(addr);
+            let word = word.ok_or_else(|| self.control(addr, "the function is longer than what the file has of it"))?;
             let place = || self.front.place(addr);
             let inst = decode(word).ok_or_else(|| FrontError::Instruction { place: place(), word })?;
             let (op, len) = self.translate(addr, inst)?;
             self.lines.push(Line { addr, op, label: None, text: inst.to_string() });
-            addr += len;
+            addr = addr.saturating_add(len);
         }
         Ok(())
     }
@@ -143,11 +144,11 @@ impl Reader<'_, '_> {
             };
             return Ok((op, 4));
         }
-        let next = self.front.elf.word(addr + 4).and_then(decode);
+        let next = self.front.elf.word(addr.wrapping_add(4)).and_then(decode);
         let Some(Inst::Jalr { rd: link, rs1, offset }) = next else {
             return Err(self.control(addr, "auipc without a jalr after it"));
         };
-        if rs1 != rd || addr + 8 > self.end {
+        if rs1 != rd || self.end - addr < 8 {
             return Err(self.control(addr, "auipc and jalr do not belong together"));
         }
         let reloc = self.reloc(addr, &[R_CALL, R_CALL_PLT]);
