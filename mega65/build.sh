@@ -13,14 +13,18 @@ compile() {
         { echo "$log" >&2; exit 1; }
 }
 
+# The translator; one that is built already may be named.
+rv45() {
+    ${RV45:-"${CARGO:-cargo}" run --quiet --manifest-path "$root/Cargo.toml" --package rv45 --} "$@" >/dev/null
+}
+
 # translate NAME FILE MAP OPTIONS...
 translate() {
     elf=$target/$RV45_TARGET/release/$1
     file=$root/build/$2
     map=$root/build/$3
     shift 3
-    ${CARGO:-cargo} run --quiet --manifest-path "$root/Cargo.toml" --package rv45 -- "$elf" -o "$file" \
-        --map "$map" --abort-on-panic "$@" >/dev/null
+    rv45 "$elf" -o "$file" --map "$map" --abort-on-panic "$@"
     ls -l "$file"
 }
 
@@ -33,7 +37,7 @@ block() {
         set -- "$@" "$here/src/hw/kernels/$source.s"
         shift
     done
-    ${CARGO:-cargo} run --quiet --manifest-path "$root/Cargo.toml" --package rv45 -- --block "$start" -o "$SSNAIL_BLOCKS/$name.bin" "$@" >/dev/null
+    rv45 --block "$start" -o "$SSNAIL_BLOCKS/$name.bin" "$@"
 }
 
 mkdir -p "$root/build"

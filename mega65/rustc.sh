@@ -1,6 +1,6 @@
 #!/bin/sh
 # A wrapper for rustc (RUSTC_WRAPPER) that makes the same program in every folder. Cargo mixes the folder of a crate into
-# the crate's identity, and functions of the same name are ordered by it: the crate's name is its identity here. Folders
+# the crate's identity, and functions of the same name are ordered by it: the crate's name and version are its identity here. Folders
 # are taken out of file names as well.
 rustc=$1
 shift
@@ -13,7 +13,7 @@ done
 for arg in "$@"; do
     shift
     case $arg in
-    metadata=*) arg=metadata=$name ;;
+    metadata=*) arg=metadata=$name-${CARGO_PKG_VERSION:-} ;;
     esac
     set -- "$@" "$arg"
 done

@@ -20,6 +20,7 @@ fn made(inner: &str) -> Vec<(&'static str, Vec<u8>)> {
         fs::write(folder.join(format!("{name}.gguf")), model.file()).unwrap();
     }
     fs::write(folder.join("p.prg"), b"\x01\x20program").unwrap();
+    fs::write(folder.join("r.txt"), b"Read me.\n").unwrap();
     // A card keeps the times of its files.
     let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
     let run = |line: &str| {
@@ -30,7 +31,7 @@ fn made(inner: &str) -> Vec<(&'static str, Vec<u8>)> {
         run(&format!("convert {name}.gguf -o {name}.ssn --wtype q8_0"));
         File::options().write(true).open(folder.join(format!("{name}.ssn"))).unwrap().set_modified(time).unwrap();
     }
-    run("disk demo d.d81 --prg p.prg --model l.ssn");
+    run("disk demo d.d81 --prg p.prg --model l.ssn --readme r.txt");
     run("card create c.img --size 64M l.ssn=/SSNAIL/L.SSN g.ssn b.ssn");
     ["l.ssn", "g.ssn", "b.ssn", "d.d81", "c.img"].map(|name| (name, fs::read(folder.join(name)).unwrap())).into()
 }
