@@ -158,7 +158,13 @@ pub fn at_position(image: &[u8], position: u32) -> (Vec<u8>, u32, Vec<u8>) {
     let mut golden = load();
     let code = golden.header().code;
     let vocabulary = golden.header().n_vocab;
-    let prompt: Vec<u32> = (0..=position).map(|i| if i == 0 { 1 } else { 3 + i * 37 % (vocabulary - 3) }).collect();
+    let mut prompt: Vec<u32> = (0..=position).map(|i| if i == 0 { 1 } else { 3 + i * 37 % (vocabulary - 3) }).collect();
+    if position > 0 {
+        // What the model tells by itself, as far as that goes.
+        let told = golden.generate(&[1], position, &mut Quiet).unwrap_or_else(|e| panic!("{e}")).generated;
+        prompt.iter_mut().skip(1).zip(told).for_each(|(at, token)| *at = token);
+        golden = load();
+    }
     let words = |memory: &mut Vec<u8>, at: u32, words: &[u32]| {
         for (i, word) in words.iter().enumerate() {
             let from = (at - MEMORY_BASE) as usize + 4 * i;

@@ -71,7 +71,12 @@ fn scores(seed: u32, dim: usize, rows: usize) -> u64 {
 fn mix(seed: u32, dim: usize, rows: usize) -> u64 {
     let stride = 4 * dim;
     let at = ATTIC + if seed % 5 == 4 { 0x10_0000 - 2 * stride as u32 } else { 0x1_0004 };
-    let (bytes, weights) = cache(seed, rows, stride, rows);
+    let (bytes, mut weights) = cache(seed, rows, stride, rows);
+    if seed % 4 == 3 {
+        // Few vectors have a weight.
+        let mut rng = Rng::new(seed);
+        weights.iter_mut().filter(|_| rng.next_u32() % 8 > 0).for_each(|w| *w = 0.0);
+    }
     let mut want = vec![0.0; dim];
     let memory = SliceMemory::new(at, bytes.clone());
     let values = Cache { at, stride: stride as u32, halves: true };
@@ -98,5 +103,23 @@ fn attention() {
         let rows = [1, 2, 37, 70][seed as usize % 4];
         scores(seed, dim, rows);
         mix(seed, dim, rows);
+    }
+}
+
+/// What is not finite is left to the portable body, also where it has no weight.
+#[test]
+fn values_that_are_not_finite() {
+    for (value, weight) in [(0x7C00u16, 0.5), (0xFC00, 0.0), (0x7E01, 0.5), (0x7C01, -0.0)] {
+        for row in [0, 17] {
+            let mut bytes = vec![0; 18 * 16];
+            bytes[16 * row + 6..][..2].copy_from_slice(&value.to_le_bytes());
+            let mut weights = vec![0.25; 18];
+            weights[row] = weight;
+            let mut bench = Bench::new(&VECTOR);
+            bench.poke(ATTIC, &bytes);
+            bench.poke_floats(X, &weights);
+            assert_eq!(bench.call(2, &[ATTIC, 16, X, 8, 0, 1.0f32.to_bits(), OUT, 18]).0, 1, "{value:04X} {weight}");
+            assert_eq!(bench.call(1, &[ATTIC, 16, X, 8, 0, 1.0f32.to_bits(), OUT, 18]).0, 1, "{value:04X}");
+        }
     }
 }

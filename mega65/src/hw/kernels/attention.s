@@ -7,6 +7,8 @@
 
 KEYS = BUFFER               ; F16 as they are in the cache
 CODE = BUFFER + $100        ; patterns filled in, and RTS behind the last
+ADDRESSES = BUFFER + $400   ; of the vectors of values in KEYS; 4 bytes each
+SPARE = BUFFER + $440       ; a vector that has no weight
 MOST = 16                   ; patterns
 SLICE = 16                  ; bytes of each vector of values at a time
 LENGTH = 46                 ; of the pattern, and what is filled in: addresses, exponent, sign, significand
@@ -28,7 +30,7 @@ prepare:
         LDX #MOST
 .next:  LDY #LENGTH-1
 .byte:  LDA pattern,Y
-        STA (OP),Y
+        STA (GP),Y
         DEY
         BPL .byte
         JSR next_pattern
@@ -39,17 +41,17 @@ prepare:
 first_pattern:
         LDA #<CODE
         LDX #>CODE
-        STA OP
-        STX OP+1
+        STA GP
+        STX GP+1
         RTS
 
 next_pattern:
-        LDA OP
+        LDA GP
         CLC
         ADC #LENGTH
-        STA OP
+        STA GP
         BCC .done
-        INC OP+1
+        INC GP+1
 .done:  RTS
 
 ; Adds one product: an F16 of the cache, at QI, with the factor in the pattern.
@@ -74,19 +76,25 @@ pattern:
         STQ $D770
         JSR term
 
-; Puts the N values at PA into patterns, multiplied by the second factor first where ROUNDS is not 0; the F16 for
-; them lie YSTEP bytes apart.
-operands:
+; Before patterns are filled in, and behind the last.
+begin_patterns:
         LDA pattern         ; where RTS was
         LDZ #0
         STA (END),Z
         STZ YI
-        JSR first_pattern
-.next:  JSR load_a
-        LDA ROUNDS
-        BEQ .plain
-        JSR mul_to_a
-.plain: LDA AE
+        BRA first_pattern
+end_patterns:
+        LDA GP
+        STA END
+        LDA GP+1
+        STA END+1
+        LDA #$60            ; RTS
+        LDZ #0
+        STA (GP),Z
+        RTS
+
+; The accumulator into the next pattern; the F16 for these lie YSTEP bytes apart.
+put:    LDA AE
         BEQ .put
         CMP #50
         BCC .bad
@@ -95,47 +103,37 @@ operands:
         SEC
         SBC #13             ; POWER is one less than the exponent
 .put:   LDY #EXPONENT_AT
-        STA (OP),Y
+        STA (GP),Y
         LDY #SIGN_AT
         LDA AS
-        STA (OP),Y
+        STA (GP),Y
         LDQ AM              ; significand times 2^5
         LSRQ Q
         LSRQ Q
         LSRQ Q
         STQ TM
         LDY #FIRST_AT
-        STA (OP),Y
+        STA (GP),Y
         LDY #SECOND_AT
         TXA
-        STA (OP),Y
+        STA (GP),Y
         LDY #THIRD_AT
         LDA TM+2
-        STA (OP),Y
+        STA (GP),Y
         LDY #FOURTH_AT
         TZA
-        STA (OP),Y
+        STA (GP),Y
         LDY #LOW_AT
         LDA YI
-        STA (OP),Y
+        STA (GP),Y
         LDY #HIGH_AT
         INC A
-        STA (OP),Y
+        STA (GP),Y
         CLC
         ADC YSTEP
         DEC A
         STA YI
-        JSR next_pattern
-        DEC N
-        BNE .next
-        LDA OP
-        STA END
-        LDA OP+1
-        STA END+1
-        LDA #$60            ; RTS
-        LDZ #0
-        STA (OP),Z
-        RTS
+        BRA next_pattern
 .bad:   JMP bad
 
 scores: JSR lengths
@@ -145,7 +143,6 @@ scores: JSR lengths
         LDQ P+8
         STQ PB
         LDA #0
-        STA ROUNDS
         STA QI
         LDA #2
         STA YSTEP
@@ -160,7 +157,12 @@ scores: JSR lengths
         STX CHUNK
         LDQ PB
         STQ PA
-        JSR operands
+        JSR begin_patterns
+.put:   JSR load_a
+        JSR put
+        DEC N
+        BNE .put
+        JSR end_patterns
         LDQ PA
         STQ PB
         LDA BAD
@@ -252,19 +254,41 @@ mix:    JSR lengths
         LDA #SLICE
         STA YSTEP
         LDA #1
-        STA ROUNDS
         STA FIRST
-.chunk: LDX #MOST
-        LDA P+29
-        BNE .some
-        CPX P+28
-        BCC .some
-        LDX P+28
-.some:  STX CHUNK
-        STX N
+.chunk: JSR begin_patterns
         LDQ PB
         STQ PA
-        JSR operands
+        LDQ P
+        STQ SRC
+        LDA #0
+        STA CHUNK
+        LDA P+12
+        ASL A
+        STA LEFT
+        JSR slice
+.vector:
+        JSR load_a
+        JSR mul_to_a
+        LDA AE
+        BEQ .none
+        LDZ #0
+        LDQ SRC
+        STQ (AP)
+        JSR bring
+        JSR put
+        INC CHUNK
+.next:  LDQ SRC
+        CLC
+        ADCQ P+4
+        STQ SRC
+        DEW P+28
+        BEQ .last
+        LDA CHUNK
+        CMP #MOST
+        BNE .vector
+.last:  JSR end_patterns
+        LDQ SRC
+        STQ P
         LDQ PA
         STQ PB
         LDA BAD
@@ -272,39 +296,13 @@ mix:    JSR lengths
         LDQ P+24
         STQ PA
         STQ PC
-        LDQ P
-        STQ C0
-        LDA P+12
-        ASL A
-        STA LEFT
-.slice: LDA LEFT
-        CMP #SLICE
-        BCC .rest
-        LDA #SLICE
-.rest:  STA LEN
-        LDQ C0
-        STQ SRC
-        LDA CHUNK
-        STA N
         LDA #0
+        LDX #0
+        LDY #0
+        LDZ #0
+        STQ C0
+.slice: LDA #0
         STA QI
-        LDA #<KEYS
-        LDX #>KEYS
-        JSR target
-        JSR fetch
-        BRA .fetched
-.fetch: LDA NEAR
-        ADC #SLICE          ; no carry from the addition below
-        STA NEAR
-        STA list+12
-        JSR again
-.fetched:
-        LDQ SRC
-        CLC
-        ADCQ P+4
-        STQ SRC
-        DEC N
-        BNE .fetch
 .column:
         LDA FIRST
         BEQ .load
@@ -317,37 +315,84 @@ mix:    JSR lengths
         LDA QI
         CMP LEN
         BNE .column
+        LDA C0              ; the next columns
+        CLC
+        ADC LEN
+        STA C0
         LDA LEFT
         SEC
         SBC LEN
         STA LEFT
         BEQ .whole
-        LDQ C0
-        CLC
-        ADCQ .step
-        STQ C0
-        BRA .slice
-.whole: LDQ SRC             ; the next vectors
-        SEC
-        SBCQ C0
-        CLC
-        ADCQ P
-        STQ P
+        JSR slice
+        LDX CHUNK
+        BEQ .slice
+        STX N
         LDA #0
+        STA YI
+.again: LDZ #0
+        LDQ (AP),Z
+        CLC
+        ADCQ C0
+        STQ SRC
+        JSR bring
+        LDA YI
+        CLC
+        ADC #SLICE
+        STA YI
+        DEC N
+        BNE .again
+        BRA .slice
+.whole: LDA #0
         STA FIRST
         LDA P+28
-        SEC
-        SBC CHUNK
-        STA P+28
-        BCS .more
-        DEC P+29
-.more:  ORA P+29
+        ORA P+29
         BNE .chunk
 .end:   RTS
 .load:  JSR load_a
         BRA .run
+.none:  LDA LEFT            ; zeros change nothing, but for infinities and what is no number
+        LDX LEN
+        STX QI
+        STA LEN
+        LDA #<SPARE
+        LDX #>SPARE
+        JSR target
+        JSR fetch
+        LDY LEN
+.check: LDA SPARE-1,Y
+        AND #$7C
+        CMP #$7C
+        BEQ .bad
+        DEY
+        DEY
+        BNE .check
+        LDA QI
+        STA LEN
+        BRA .next
 .bad:   JMP bad
-.step:  .dword SLICE
+
+; LEN = bytes of the columns that come next; AP = the first address.
+slice:  LDA LEFT
+        CMP #SLICE
+        BCC .rest
+        LDA #SLICE
+.rest:  STA LEN
+        LDA #<ADDRESSES
+        LDX #>ADDRESSES
+        STA AP
+        STX AP+1
+        RTS
+
+; A vector's columns into KEYS, at YI; the next address.
+bring:  LDA AP
+        CLC
+        ADC #4              ; in the same page
+        STA AP
+        LDA YI
+        LDX #>KEYS
+        JSR target
+        JMP fetch
 
 ; The product, rounded, becomes the term and is added.
 term:   LDQ $D779

@@ -223,6 +223,8 @@ exp:    JSR prepare_each
 .sum:   LDA BAD
         BNE .end
         JSR store_a
+        LDA AE
+        BEQ .less
         LDA KEEP+4          ; the result plus the sum is the sum
         STA TE
         LDA KEEP+5
@@ -235,8 +237,14 @@ exp:    JSR prepare_each
         STA KEEP+4
         LDA AS
         STA KEEP+5
-        DEW P+16
+.less:  DEW P+16
         BNE .next
+        LDQ KEEP
+        STQ AM
+        LDA KEEP+4
+        STA AE
+        LDA KEEP+5
+        STA AS
         JMP deliver
 .end:   JMP left
 .none:  .dword 0
