@@ -1,5 +1,5 @@
 //! Figures of the native program in 45GS02 cycles at 40.5 MHz: `cargo bench -p ssnail-xemu-tests`; with `-- without`
-//! only those without the core.
+//! only those without the core, with `-- program` only the others.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use ssnail_gguf::Gguf;
@@ -23,8 +23,11 @@ const SENTENCE: &str = "Once upon a time there was a little girl who lived near 
 fn main() {
     let Some(prg) = prg() else { return };
     sizes(&prg);
-    without();
-    if std::env::args().any(|a| a == "without") {
+    let only = |word: &str| std::env::args().any(|a| a == word);
+    if !only("program") {
+        without();
+    }
+    if only("without") {
         return;
     }
     let (Some(small), Some(large)) =

@@ -417,7 +417,7 @@ pub fn loading_faults() -> Vec<Play> {
                 Expect(LIST),
                 Expect("3 models"),
                 Type("<RETURN>"),
-                Expect("Loading failed: "),
+                Expect("Loading failed: the card's FAT is damaged, repair it on a PC (error $85)"),
                 Type("<DOWN><DOWN><RETURN>"),
                 Expect("damaged image: tokenizer kind at $"),
                 Type("<DOWN><RETURN>"),
@@ -430,6 +430,10 @@ pub fn loading_faults() -> Vec<Play> {
         without("a SSNAIL.CPU of another program", Content::Bytes(b"not a part of this program")),
         without("a SSNAIL.CPU cut short", Content::DamagedPart(|f| f.truncate(20_000))),
         without("an empty SSNAIL.CPU", Content::Bytes(b"")),
+        Play {
+            damage: |card| card.cut_chain("/SSNAIL/SSNAIL.CPU", 9).expect("the file"),
+            ..without("a SSNAIL.CPU whose chain of clusters ends too early", Content::DamagedPart(|_| {}))
+        },
         damaged,
     ]
 }

@@ -241,7 +241,8 @@ fn stream(header: &Header, part: Option<Part>) -> Result<(), Failure> {
             }
         }
         let step = loader.sent() >> 17;
-        if step != shown {
+        let stop = step != shown;
+        if stop {
             shown = step;
             progress(&loader, watch, &mut drawn);
             if keys::stop_pressed() {
@@ -250,6 +251,9 @@ fn stream(header: &Header, part: Option<Part>) -> Result<(), Failure> {
         }
         if loader.complete() {
             break;
+        }
+        if stop || sector == last {
+            hdos::goes_on().map_err(Failure::Card)?;
         }
         count = u32::from(hdos::read().map_err(Failure::Card)?);
         if count == 0 {

@@ -32,6 +32,7 @@ const READ_FILE: u32 = 0x1A;
 const CLOSE_ALL: u32 = 0x22;
 const SET_NAME: u32 = 0x2E;
 const FIND_FILE: u32 = 0x34;
+const GET_ERROR_CODE: u32 = 0x38;
 const CD_ROOT: u32 = 0x3C;
 /// End of a directory.
 const END: u8 = 0x85;
@@ -49,7 +50,7 @@ impl Error {
             0x20 => b"the card could not be read",
             0x80 => b"there is no card",
             0x84 => b"too many files are open",
-            0x85 => b"the card's directory or FAT is damaged",
+            0x85 => b"the card's FAT is damaged, repair it on a PC",
             0x86 => b"it is a folder",
             0x87 => b"it is not a folder",
             0x88 => b"the file is not there",
@@ -78,6 +79,11 @@ fn call_here(function: u32, x: u32, y: u32, z: u32) -> Result<u32, Error> {
 /// Closes everything and goes to the root of the card.
 pub fn to_root() -> Result<(), Error> {
     call(CLOSE_ALL, 0, 0, 0)?;
+    root()
+}
+
+/// Goes to the root of the card, which makes the DOS forget its last error.
+fn root() -> Result<(), Error> {
     let drive = call(GET_DEFAULT_DRIVE, 0, 0, 0)? & 0xFF;
     call(CD_ROOT, drive, 0, 0).map(|_| ())
 }
@@ -188,7 +194,18 @@ pub fn each_entry(mut visit: impl FnMut(&Entry)) -> Result<(), Error> {
 pub fn open(short: &[u8; 11]) -> Result<(), Error> {
     call(CLOSE_ALL, 0, 0, 0)?;
     find(short)?;
-    call(OPEN_FILE, 0, 0, 0).map(|_| ())
+    call(OPEN_FILE, 0, 0, 0)?;
+    root()
+}
+
+/// Whether the file that is read goes on; to be asked before a sector that it has to have. Where its chain of clusters
+/// ends too early, readfile succeeds nevertheless, with whatever is in the buffer: only the code of the last error tells.
+#[inline(never)]
+pub fn goes_on() -> Result<(), Error> {
+    match call(GET_ERROR_CODE, 0, 0, 0)? as u8 {
+        0 => Ok(()),
+        code => Err(Error(code)),
+    }
 }
 
 /// Reads the next sector into [`BUFFER`]; the count is 0 at the end of the file.

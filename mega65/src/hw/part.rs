@@ -54,10 +54,12 @@ const ROOM: u32 = m::FILE_MAX - HEADER_LEN;
 fn read(to: u32) -> Result<u32, hdos::Error> {
     let mut length = 0;
     loop {
+        let sound = hdos::goes_on();
         let count = u32::from(hdos::read()?);
         if count == 0 || length + count > ROOM {
             return Ok(length);
         }
+        sound?;
         copy(to + length, hdos::BUFFER, count);
         length += count;
     }
@@ -68,11 +70,15 @@ impl Part {
     #[inline(never)]
     pub fn fetch(reserve: u32) -> Result<Self, PartError> {
         let file = reserve + m::FILE;
-        let on_card = crate::card::open_part().and_then(|()| read(file));
+        let opened = crate::card::open_part();
+        let on_card = opened.and_then(|()| read(file));
         hdos::close();
         let length = match on_card {
             Ok(length) => length,
-            Err(_) => super::disk::read(NAME_ON_DISK, file, ROOM).ok_or(PartError::Absent)?,
+            Err(_) => {
+                let none = if opened.is_ok() { PartError::Wrong } else { PartError::Absent };
+                super::disk::read(NAME_ON_DISK, file, ROOM).ok_or(none)?
+            }
         };
         let word = |n: u32| peek32(file + 4 * n);
         let (code, data, zeros) = (word(1), word(3), word(4));

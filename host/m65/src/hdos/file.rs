@@ -45,8 +45,11 @@ impl Hdos {
         self.bytes_remaining -= count;
         board.uncover_sector_buffer();
         self.read_current(board)?;
-        // An early end of the chain shows when the next sector is wanted.
-        let _ = self.next_sector(board);
+        // An early end of the chain shows in nothing but the code that is kept: the mark at its end is a cluster like
+        // any other to the next call.
+        if let Err(code) = self.next_sector(board) {
+            self.error = code;
+        }
         Ok(())
     }
 

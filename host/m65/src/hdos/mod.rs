@@ -152,15 +152,16 @@ impl Hdos {
         }
     }
 
-    /// Reads a sector into the sector buffer.
+    /// Reads a sector into the sector buffer, which stays as it was where the card has no such sector.
     fn read_sector(&mut self, lba: u32, board: &mut Board) -> Result<(), u8> {
         let now = board.cycles + self.time;
         let (time, result) = board.storage.hypervisor_read(lba, now);
         self.time += time + u64::from(self.options.read_cycles);
-        result.map_err(|e| match e {
-            CardError::Failed => error::READ,
-            CardError::Silent => error::TIMEOUT,
-        })
+        match result {
+            Ok(()) | Err(CardError::Beyond) => Ok(()),
+            Err(CardError::Failed) => Err(error::READ),
+            Err(CardError::Silent) => Err(error::TIMEOUT),
+        }
     }
 
     fn dispatch(&mut self, function: u8, cpu: &mut Cpu, board: &mut Board) -> Result<(), u8> {

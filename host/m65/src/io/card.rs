@@ -52,8 +52,10 @@ pub struct Fault {
 /// Why a sector could not be read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CardError {
-    /// The card reported an error, or has no such sector.
+    /// The card reported an error.
     Failed,
+    /// The card has no such sector.
+    Beyond,
     /// No answer: no card, or one that hangs.
     Silent,
 }
@@ -157,7 +159,10 @@ impl Card {
             _ => {}
         }
         let mut sector = [0; SECTOR];
-        self.device.read(lba, &mut sector).map_err(|_| CardError::Failed)?;
+        self.device.read(lba, &mut sector).map_err(|e| match e {
+            DeviceError::OutOfRange { .. } => CardError::Beyond,
+            _ => CardError::Failed,
+        })?;
         if let Some(Effect::Flip { offset, mask }) = effect {
             sector[usize::from(offset) % SECTOR] ^= mask;
         }
@@ -212,6 +217,7 @@ impl BlockDevice for Card {
 fn failed(lba: u32, error: CardError) -> DeviceError {
     let text = match error {
         CardError::Failed => "the card reported an error",
+        CardError::Beyond => "the card has no such sector",
         CardError::Silent => "the card does not answer",
     };
     DeviceError::Io { lba, source: io::Error::other(text) }

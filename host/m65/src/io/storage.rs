@@ -105,7 +105,7 @@ impl Storage {
         let time = self.card.as_ref().map_or(super::card::SECTOR_CYCLES, |c| c.sector_cycles);
         let (until, end) = match result {
             Ok(end) => (cycles + u64::from(time), end),
-            Err(CardError::Failed) => (cycles + u64::from(time), error),
+            Err(CardError::Failed | CardError::Beyond) => (cycles + u64::from(time), error),
             Err(CardError::Silent) => (u64::MAX, error),
         };
         self.transfer = Some(Transfer { until, end });
@@ -133,8 +133,9 @@ impl Storage {
         self.sd.sector = lba;
         let mut buffer = self.sd_buffer;
         let result = self.card_read(lba, &mut buffer);
-        // The bits stay as the last transfer left them, for whoever looks after the trap.
-        self.sd.end(result.is_ok());
+        // The bits stay as the last transfer left them, for whoever looks after the trap. Sectors that the card does not
+        // have leave no trace: the hypervisor takes what is in the buffer, and unmapping it clears the bits.
+        self.sd.end(matches!(result, Ok(()) | Err(CardError::Beyond)));
         time += match result {
             Err(CardError::Silent) => TIMEOUT_CYCLES,
             _ => u64::from(self.card.as_ref().map_or(0, |c| c.sector_cycles)),
