@@ -268,9 +268,9 @@ mix:    JSR lengths
         JSR slice
 .vector:
         JSR load_a
-        JSR mul_to_a
         LDA AE
         BEQ .none
+        JSR mul_to_a
         LDZ #0
         LDQ SRC
         STQ (AP)

@@ -103,16 +103,12 @@ add:    LDA #0              ; $D776 and $D777 are 0
         BRA .round
 .swap:  NEG A               ; the accumulator is shifted
         STA D
-        LDQ $D770
+        LDA #0
         STQ TM
         LDQ AM
         STQ $D770
         LDA TE
         STA AE
-        LDA AS
-        LDX TS
-        STX AS
-        STA TS
         LDX D
         CPX #9
         BCS .wideswap
@@ -120,8 +116,8 @@ add:    LDA #0              ; $D776 and $D777 are 0
         STA $D774
         LDA #0
         STA $D775
-        LDA AS
-        EOR TS
+        LDA TS
+        EOR AS
         BMI .swapminus
         LDQ $D779
         CLC
@@ -129,12 +125,18 @@ add:    LDA #0              ; $D776 and $D777 are 0
         BCS .carry
         BRA .round
 .swapminus:
+        EOR AS
+        STA AS
         LDQ TM
         SEC
         SBCQ $D779
         BMI .round
         BRA .left
 .wideswap:
+        LDA AS
+        LDX TS
+        STX AS
+        STA TS
         LDQ TM
         STQ AM
         LDX D
