@@ -394,30 +394,8 @@ bring:  LDA AP
         JSR target
         JMP fetch
 
-; The product, rounded, becomes the term and is added.
-term:   LDQ $D779
-        BMI .lead
-        DEC TE
-        ASLQ Q
-        BPL .small
-.lead:  CMP #$80
-        BCC add
-        BNE .up
-        LDA $D778
-        BNE .up
-        TXA
-        LSR A
-        BCC add
-.up:    INX
-        BNE add
-        INY
-        BNE add
-        INZ
-        BNE add
-        LDZ #$80
-        INC TE
-        BRA add
-.small: LDA TS              ; also the upper byte of the F16
+; Of a product that is zero, or with an F16 that is not normal.
+small:  LDA TS              ; also the upper byte of the F16
         AND #$7C
         CMP #$7C
         BEQ .bad
@@ -438,3 +416,26 @@ term:   LDQ $D779
 .zero:  JMP add_zero
 .bad:   JMP bad
 
+; The product, rounded, becomes the term and is added.
+term:   LDQ $D779
+        BMI .lead
+        DEC TE
+        ASLQ Q
+        BPL small
+.lead:  CMP #$80
+        BCC add
+        BNE .up
+        LDA $D778
+        BNE .up
+        TXA
+        LSR A
+        BCC add
+.up:    INX
+        BNE add
+        INY
+        BNE add
+        INZ
+        BNE add
+        LDZ #$80
+        INC TE
+        BRA add

@@ -1,107 +1,15 @@
 ; Sums and products of floats in pieces. Exponents lie so far from both ends that no sum or product here
 ; leaves the range of normal numbers; kernels see to that, or give up.
 
-; Accumulator + term, rounded to nearest even: mantissa of the term in X, Y, Z, and TE, TS.
-add:    LDA #0              ; $D776 and $D777 are 0
-        STQ $D770
-        LDA AE
-        BEQ .first
-        SEC
-        SBC TE
-        BEQ .same
-        BCC .swap
-        TAX
-.shift: CPX #9
-        BCS .wide
-        LDA powers,X
-        STA $D774
-        LDA #0
-        STA $D775
-        LDA AS
-        EOR TS
-        BMI .minus
-        LDQ $D779
-        CLC
-        ADCQ AM
-        BCS .carry
-.round: CMP #$80
-        BCC .store
-        BNE .up
-        TXA
-        LSR A
-        BCC .store
-.up:    INX
-        BNE .store
-        INY
-        BNE .store
-        INZ
-        BNE .store
-        LDZ #$80
-        INC AE
-.store: LDA #0
-        STQ AM
-.done:  RTS
-.first: LDQ $D770
-        STQ AM
-        LDA TE
-        STA AE
-        LDA TS
-        STA AS
-        RTS
-.carry: RORQ Q
-        INC AE
-        BCC .round
-        ORA #1
-        BRA .round
-.same:  LDA AS
-        EOR TS
-        BMI .differ
-        LDQ $D770
-        CLC
-        ADCQ AM
-        BRA .carry
-.differ:
-        LDQ AM
-        SEC
-        SBCQ $D770
-        BEQ .zero
-        BCS .norm
-        LDA AS
-        EOR #$80
-        STA AS
-        LDQ $D770
-        SEC
-        SBCQ AM
-.norm:  BMI .exact
-.up1:   DEC AE
-        ASLQ Q
-        BPL .up1
-.exact: STQ AM
-        RTS
-.zero:  STQ AM
-        STA AE
-        STA AS
-        STA EMPTY
-        RTS
-.wide:  CPX #26             ; less than a quarter of the last place
-        BCS .done
-        LDA powers,X
-        STA $D774
-        LDA #0
-        STA $D775
-        LDA AS
-        EOR TS
-        BMI .farminus
-        BRA .far
-.minus: LDQ AM
-        SEC
-        SBCQ $D779
-        BMI .round
-.left:  DEC AE
-        ASLQ Q
-        BPL .left
-        BRA .round
-.swap:  NEG A               ; the accumulator is shifted
+; Accumulator + term, rounded to nearest even: mantissa of the term in X, Y, Z, and TE, TS. What is seldom
+; gone to is far from `add`, what is often gone to is near: a branch over more than 127 bytes costs two
+; cycles even where it is not taken.
+add_to_first:
+        JMP add_first
+add_to_same:
+        JMP add_same
+add_swap:
+        NEG A               ; the accumulator is shifted
         STA D
         LDA #0
         STQ TM
@@ -111,28 +19,157 @@ add:    LDA #0              ; $D776 and $D777 are 0
         STA AE
         LDX D
         CPX #9
-        BCS .wideswap
+        BCS add_wideswap
         LDA powers,X
         STA $D774
         LDA #0
         STA $D775
         LDA TS
         EOR AS
-        BMI .swapminus
+        BMI .minus
         LDQ $D779
         CLC
         ADCQ TM
-        BCS .carry
-        BRA .round
-.swapminus:
-        EOR AS
+        BCS add_carry
+        BRA add_round
+.minus: EOR AS
         STA AS
         LDQ TM
         SEC
         SBCQ $D779
-        BMI .round
-        BRA .left
-.wideswap:
+        BMI add_round
+        BRA add_left
+add:    LDA AE              ; $D776 and $D777 are 0
+        BEQ add_to_first
+        SEC
+        SBC TE
+        BEQ add_to_same
+        BCC add_swap
+        CMP #3
+        BCC add_near
+        STQ $D770           ; its low byte is the distance
+        TAX
+        LDA #0
+        STA $D770
+        STA $D775
+        CPX #9
+        BCS add_wide
+        LDA powers,X
+        STA $D774
+        LDA AS
+        EOR TS
+        BMI add_minus
+        LDQ $D779
+        CLC
+        ADCQ AM
+        BCS add_carry
+add_round:
+        CMP #$80
+        BCC add_store
+        BNE .up
+        TXA
+        LSR A
+        BCC add_store
+.up:    INX
+        BNE add_store
+        INY
+        BNE add_store
+        INZ
+        BNE add_store
+        LDZ #$80
+        INC AE
+add_store:
+        LDA #0
+        STQ AM
+add_done:
+        RTS
+add_carry:
+        RORQ Q
+        INC AE
+        BCC add_round
+        ORA #1
+        BRA add_round
+add_minus:
+        LDQ AM
+        SEC
+        SBCQ $D779
+        BMI add_round
+add_left:
+        DEC AE
+        ASLQ Q
+        BPL add_left
+        BRA add_round
+add_near:
+        DEC A
+        BEQ .one
+        LDA AS              ; by two bits
+        EOR TS
+        BMI .minus2
+        LDA #0
+        LSRQ Q
+        BRA .sum1
+.one:   LDA AS
+        EOR TS
+        BMI .minus1
+        LDA #0
+.sum1:  LSRQ Q
+        CLC
+        ADCQ AM
+        BCS add_carry
+        BRA add_round
+.minus2:
+        LDA #0
+        LSRQ Q
+        BRA .take1
+.minus1:
+        LDA #0
+.take1: LSRQ Q
+        STQ TM
+        LDQ AM
+        SEC
+        SBCQ TM
+        BMI add_round
+        BRA add_left
+add_first:
+        STQ AM              ; A is 0
+        LDA TE
+        STA AE
+        LDA TS
+        STA AS
+        RTS
+add_same:
+        LDA AS
+        EOR TS
+        BMI .differ
+        LDA #0
+        CLC
+        ADCQ AM
+        BRA add_carry
+.differ:
+        LDA #0
+        STQ TM
+        LDQ AM
+        SEC
+        SBCQ TM
+        BEQ .zero
+        BCS .norm
+        LDA TS
+        STA AS
+        LDQ TM
+        SEC
+        SBCQ AM
+.norm:  BMI .exact
+.up:    DEC AE
+        ASLQ Q
+        BPL .up
+.exact: STQ AM
+        RTS
+.zero:  STQ AM
+        STA AE
+        STA AS
+        STA EMPTY
+        RTS
+add_wideswap:
         LDA AS
         LDX TS
         STX AS
@@ -140,8 +177,17 @@ add:    LDA #0              ; $D776 and $D777 are 0
         LDQ TM
         STQ AM
         LDX D
-        BRA .wide
-.far:   JSR .below
+add_wide:
+        CPX #26             ; less than a quarter of the last place
+        BCS add_done
+        LDA powers,X
+        STA $D774
+        LDA #0
+        STA $D775
+        LDA AS
+        EOR TS
+        BMI .farminus
+        JSR .below
         LDA D
         BNE .far1
         LDQ $D77A
@@ -161,7 +207,7 @@ add:    LDA #0              ; $D776 and $D777 are 0
         ORA #1
 .sticky:
         ORA ST
-        JMP .round
+        JMP add_round
 .farminus:
         JSR .below
         LDA D               ; 0, 1 or 2 bytes
