@@ -118,19 +118,26 @@ impl Loader {
         if length > self.total - self.sent {
             return Err(LoadError::TooLong { expected: self.total });
         }
-        let header_left = HEADER_LEN.saturating_sub(self.sent);
+        let first = if self.sent <= HEADER_LEN { self.head(port, length) } else { 0 };
+        if length > first {
+            port.send(first, length - first);
+        }
+        self.sent += length;
+        Ok(())
+    }
+
+    /// Sends what of a sector belongs to the header, and sets the pointer for what follows; where that begins.
+    #[inline(never)]
+    fn head(&self, port: &mut impl LoadPort, length: u32) -> u32 {
+        let header_left = HEADER_LEN - self.sent;
         let first = if length < header_left { length } else { header_left };
         if first > 0 {
             port.send(0, first);
         }
         if first == header_left && length > first {
-            if header_left > 0 || self.sent == HEADER_LEN {
-                port.commit(PAYLOAD, false);
-            }
-            port.send(first, length - first);
+            port.commit(PAYLOAD, false);
         }
-        self.sent += length;
-        Ok(())
+        first
     }
 
     /// Commits once more, so that nothing stays in the ring. READY and ERROR are then read with [`Loader::ready`].

@@ -6,8 +6,8 @@ use crate::card;
 use crate::hw::clock::Stopwatch;
 use crate::hw::core::{Accelerator, Found, Target};
 use crate::hw::far::{self, Far};
-use crate::hw::vic::{self, Screen};
 use crate::hw::part::Part;
+use crate::hw::vic::{self, Screen};
 use crate::hw::{board, hdos, keys};
 use crate::out::Line;
 use ssnail_shared::header::Header;
@@ -173,7 +173,6 @@ impl App {
 
 /// Sectors whose sums are kept while they pass, and compared afterwards.
 struct Samples {
-    every: u32,
     sums: [(u32, u32); SAMPLES],
     len: usize,
 }
@@ -210,6 +209,9 @@ fn sector_sum(at: u32) -> u32 {
     sum
 }
 
+/// Sectors from one look at the keyboard, and of the bar, to the next.
+const LOOK: u32 = 256;
+
 /// Sends the file, whose first sector is in the buffer.
 #[inline(never)]
 fn stream(header: &Header, part: Option<Part>) -> Result<(), Failure> {
@@ -217,33 +219,29 @@ fn stream(header: &Header, part: Option<Part>) -> Result<(), Failure> {
     let watch = Stopwatch::start();
     let mut loader = Loader::begin(header, &mut port);
     let sectors = header.file_len().div_ceil(u32::from(hdos::SECTOR));
-    let mut samples = Samples { every: sectors / (SAMPLES as u32 - 2) + 1, sums: [(0, 0); SAMPLES], len: 0 };
+    let every = sectors / (SAMPLES as u32 - 2) + 1;
+    let mut samples = Samples { sums: [(0, 0); SAMPLES], len: 0 };
     let mut count = u32::from(hdos::SECTOR).min(header.file_len());
+    // The sector that is looked at next: one after the other the first, those of the bar, samples, and the last two.
     let mut sector = 0u32;
     let mut next_sample = 1;
+    let mut first = 0;
     let last = sectors.saturating_sub(2);
-    let mut shown = u32::MAX;
     let mut drawn = 0;
     loop {
-        if let Ready::NotYet = loader.ready(&mut port).map_err(Failure::Port)? {
-            if !port.wait_ready() {
-                return Err(Failure::NotReady);
-            }
+        pass(&mut loader, &mut port, &mut count, sector - first + 1)?;
+        if count == 0 {
+            break;
         }
-        let sent = loader.sent();
-        loader.sector(&mut port, count).map_err(Failure::Port)?;
         if sector >= next_sample || sector >= last {
-            let at = PAYLOAD + sent - HEADER_LEN;
+            let at = PAYLOAD + loader.sent() - count - HEADER_LEN;
             // Only whole sectors of the payload that the processor can read back.
             if sector > 0 && count == u32::from(hdos::SECTOR) && at + 512 <= REGION_BOUNDARY {
-                next_sample = sector + samples.every;
+                next_sample = sector + every;
                 samples.keep(at);
             }
         }
-        let step = loader.sent() >> 17;
-        let stop = step != shown;
-        if stop {
-            shown = step;
+        if sector % LOOK == 0 {
             progress(&loader, watch, &mut drawn);
             if keys::stop_pressed() {
                 return Err(Failure::Cancelled);
@@ -252,14 +250,21 @@ fn stream(header: &Header, part: Option<Part>) -> Result<(), Failure> {
         if loader.complete() {
             break;
         }
-        if stop || sector == last {
-            hdos::goes_on().map_err(Failure::Card)?;
-        }
+        hdos::goes_on().map_err(Failure::Card)?;
         count = u32::from(hdos::read().map_err(Failure::Card)?);
         if count == 0 {
             break;
         }
-        sector += 1;
+        first = sector + 1;
+        sector = (sector / LOOK + 1) * LOOK;
+        for look in [next_sample, last] {
+            if look >= first && look < sector {
+                sector = look;
+            }
+        }
+        if first > last {
+            sector = first;
+        }
     }
     loader.finish(&mut port).map_err(Failure::Port)?;
     if !port.wait_ready() {
@@ -271,6 +276,29 @@ fn stream(header: &Header, part: Option<Part>) -> Result<(), Failure> {
     write_word(part, SIGNATURE, signature(header));
     write_word(part, SIGNATURE_MARK, LOADED);
     Ok(())
+}
+
+/// Sends so many sectors, of which the first is in the buffer and has `count` bytes; the last one stays there. Ends
+/// early at the end of the file or of the image.
+#[inline(never)]
+fn pass(loader: &mut Loader, port: &mut Target, count: &mut u32, sectors: u32) -> Result<(), Failure> {
+    let mut left = sectors as u16;
+    loop {
+        if let Ready::NotYet = loader.ready(port).map_err(Failure::Port)? {
+            if !port.wait_ready() {
+                return Err(Failure::NotReady);
+            }
+        }
+        loader.sector(port, *count).map_err(Failure::Port)?;
+        left -= 1;
+        if left == 0 || loader.complete() {
+            return Ok(());
+        }
+        *count = u32::from(hdos::read_here().map_err(Failure::Card)?);
+        if *count == 0 {
+            return Ok(());
+        }
+    }
 }
 
 /// Draws the bar and the figures.

@@ -62,6 +62,7 @@ impl LoadPort for Target {
         }
     }
 
+    #[inline(always)]
     fn send(&mut self, offset: u32, length: u32) {
         match self {
             Self::Port => Port.send(offset, length),
@@ -96,6 +97,7 @@ impl LoadPort for Port {
         poke(at(reg::LOAD_CONTROL), if clear_error { d | reg::LOAD_CLEAR_ERROR } else { d });
     }
 
+    #[inline(always)]
     fn send(&mut self, offset: u32, length: u32) {
         far::stream(hdos::BUFFER + offset, at(reg::LOAD_DATA), length as u16);
     }

@@ -52,13 +52,22 @@ struct Streamed {
 static mut STREAMED: Streamed = Streamed { list: [0; 18], from: 0, length: 0 };
 
 /// Copies by DMA to one register, again and again.
-#[inline(never)]
+#[inline(always)]
 pub fn stream(from: u32, register: u32, length: u16) {
     // SAFETY: one thread, no interrupts, and no other user of the list.
     let job = unsafe { &mut *(&raw mut STREAMED) };
     if job.from != from || job.length != length {
-        job.from = from;
-        job.length = length;
+        job.set(from, register, length);
+    }
+    // SAFETY: the list is the job's; it writes the register only.
+    unsafe { rv45_dma(job.list.as_ptr() as u32) }
+}
+
+impl Streamed {
+    #[inline(never)]
+    fn set(&mut self, from: u32, register: u32, length: u16) {
+        self.from = from;
+        self.length = length;
         let [f0, f1, f2, f3] = from.to_le_bytes();
         let [t0, t1, t2, t3] = register.to_le_bytes();
         let [n0, n1] = length.to_le_bytes();
@@ -69,12 +78,10 @@ pub fn stream(from: u32, register: u32, length: u16) {
             [0, n0, n1, f0, f1, f2 & 15],
             [t0, t1, t2 & 15, 8, 0, 0],
         ];
-        for (to, value) in job.list.iter_mut().zip(list.iter().flatten()) {
+        for (to, value) in self.list.iter_mut().zip(list.iter().flatten()) {
             *to = *value;
         }
     }
-    // SAFETY: the list is the one above; it writes the register only.
-    unsafe { rv45_dma(job.list.as_ptr() as u32) }
 }
 
 /// The page below $7F00 that neither the runtime nor its stack uses (its README, memory). HDOS takes names from it at

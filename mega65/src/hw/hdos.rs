@@ -195,6 +195,8 @@ pub fn open(short: &[u8; 11]) -> Result<(), Error> {
     call(CLOSE_ALL, 0, 0, 0)?;
     find(short)?;
     call(OPEN_FILE, 0, 0, 0)?;
+    // No trap changes that, and nothing else selects a buffer while a file is read.
+    poke(BUFFER_SELECT, peek(BUFFER_SELECT) | BUFFER_IS_SD);
     root()
 }
 
@@ -209,7 +211,14 @@ pub fn goes_on() -> Result<(), Error> {
 }
 
 /// Reads the next sector into [`BUFFER`]; the count is 0 at the end of the file.
+#[inline(never)]
 pub fn read() -> Result<u16, Error> {
+    read_here()
+}
+
+/// [`read`] where it is called for each sector of a model.
+#[inline(always)]
+pub fn read_here() -> Result<u16, Error> {
     let registers = match call_here(READ_FILE, 0, 0, 0) {
         Ok(registers) => registers,
         // The end of the file, as the code and as the documentation says it.
@@ -221,7 +230,6 @@ pub fn read() -> Result<u16, Error> {
     if peek(SD_STATUS) & SD_ERROR != 0 {
         return Err(UNREADABLE);
     }
-    poke(BUFFER_SELECT, peek(BUFFER_SELECT) | BUFFER_IS_SD);
     let count = (registers >> 8) as u16;
     Ok(if count > SECTOR { SECTOR } else { count })
 }
