@@ -45,6 +45,8 @@ pub const fn regs<const N: usize>(list: [u8; N]) -> Bytes {
 pub const PRESERVED: Bytes = regs([2, 3, 4, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27]);
 /// What a callee may read: a0..a7, and t2..t6 by LLVM's internal convention.
 pub const ARGUMENTS: Bytes = regs([10, 11, 12, 13, 14, 15, 16, 17, 7, 28, 29, 30, 31]);
+/// What is always kept for a call through a pointer, which may lead out of the program.
+pub const POINTED: Bytes = regs([10, 11, 12, 13]);
 /// What a caller may read after a return (a2, a3 beyond the standard, to be safe).
 pub const RESULTS: Bytes = regs([10, 11, 12, 13]);
 

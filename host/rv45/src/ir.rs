@@ -51,6 +51,16 @@ pub enum Ir {
         base: Reg,
         offset: i32,
     },
+    /// The decimal digits of a number in a field of 10 or, for 64 bits, 20 bytes on the stack; `rd` is the
+    /// place of the first digit.
+    Digits {
+        rd: Reg,
+        low: Reg,
+        /// Upper half of a 64-bit number.
+        high: Option<Reg>,
+        /// Of the field, from sp.
+        offset: i32,
+    },
     Branch {
         op: BranchOp,
         a: Reg,
@@ -88,7 +98,7 @@ pub enum Ir {
         /// Bytes by which sp moves further.
         extra: u8,
     },
-    /// Request to whoever runs the program.
+    /// Request to whoever runs the program: a7 says which, a0 to a2 are its arguments.
     Ecall,
     /// Never executed in a correct program.
     Halt,
@@ -102,6 +112,7 @@ impl Ir {
             | Ir::CodeAddr { rd, .. }
             | Ir::Alu { rd, .. }
             | Ir::Unary { rd, .. }
+            | Ir::Digits { rd, .. }
             | Ir::Load { rd, .. } => Some(rd),
             _ => None,
         }

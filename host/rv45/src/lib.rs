@@ -3,6 +3,7 @@
 pub mod asm;
 pub mod chain;
 pub mod command;
+pub mod digits;
 pub mod elf;
 pub mod flow;
 pub mod front;

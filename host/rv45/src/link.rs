@@ -77,8 +77,11 @@ pub fn link(file: &[u8], options: &Options) -> Result<Program, LinkError> {
     for text in &options.assembly {
         runtime.add(text, &mut symbols)?;
     }
-    let source =
+    let mut source =
         front::read(&elf, &options.entry, &mut symbols, &|name| runtime.redirect(name, options.abort_on_panic))?;
+    if options.decimal {
+        crate::digits::replace(&elf, &mut source, &|label| symbols.name(label));
+    }
     link_source(source, &runtime, &mut symbols, options)
 }
 

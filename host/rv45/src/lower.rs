@@ -189,6 +189,7 @@ fn inline(cx: &mut Context<'_>, op: &Ir) {
         Ir::Unary { op, rd, a } => arith::unary(cx, op, rd, a),
         Ir::Load { width, rd, base, offset } => memory::load(cx, width, rd, base, offset),
         Ir::Store { width, src, base, offset } => memory::store(cx, width, src, base, offset),
+        Ir::Digits { rd, low, high, offset } => control::digits(cx, rd, low, high, offset),
         Ir::Branch { op, a, b, target } => branch::branch(cx, op, a, b, target),
         _ => control::control(cx, op),
     }

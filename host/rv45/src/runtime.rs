@@ -6,13 +6,14 @@ use crate::lower::cells::{self, cell};
 use crate::rv::Reg;
 use std::collections::HashMap;
 
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     include_str!("runtime/arith.s"),
     include_str!("runtime/frame.s"),
     include_str!("runtime/machine.s"),
     include_str!("runtime/far.s"),
     include_str!("runtime/mem.s"),
     include_str!("runtime/float.s"),
+    include_str!("runtime/decimal.s"),
     include_str!("runtime/threaded.s"),
 ];
 
@@ -101,7 +102,7 @@ pub fn reads(name: &str) -> Option<Bytes> {
     let arguments = match name {
         "rv_panic" | "rv_halt" | "rv45_carry" | "rv45_basic" => 0,
         "far_read8" | "far_read16" | "far_read32" | "rv45_dma" => 1,
-        "far_write8" | "far_write16" | "far_write32" => 2,
+        "far_write8" | "far_write16" | "far_write32" | "rv45_decimal" => 2,
         "memcpy" | "memmove" | "memset" | "memcmp" | "bcmp" | "rv45_dma_copy" | "rv45_dma_fill" => 3,
         "rv45_hdos" => 4,
         "__addsf3" | "__subsf3" | "__mulsf3" | "__divsf3" | "__ltsf2" | "__lesf2" | "__eqsf2" | "__nesf2"

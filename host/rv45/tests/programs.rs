@@ -53,12 +53,16 @@ fn selftest() {
 fn bench() {
     agree("bench", 100_000_000);
     let Some(file) = common::program("bench") else { return };
-    let program = link(&file, &Options::default()).unwrap();
-    let names = ["bench_search", "bench_dot_i8", "bench_dot_f32", "bench_fnv", "bench_crc", "bench_decimal"];
-    let cycles = common::profile(&program, &names, 100_000_000);
-    let units = [10, 256, 64, 1024, 512, 10];
-    for ((name, cycles), unit) in names.iter().zip(&cycles).zip(units) {
-        println!("{name}: {cycles} cycles, {} a unit", cycles / unit);
+    let names =
+        ["bench_search", "bench_dot_i8", "bench_dot_f32", "bench_fnv", "bench_crc", "bench_decimal", "bench_format"];
+    let units = [10, 256, 64, 1024, 512, 10, 10];
+    for decimal in [false, true] {
+        let program = link(&file, &Options { decimal, ..Options::default() }).unwrap();
+        let cycles = common::profile(&program, &names, 100_000_000);
+        println!("{}", if decimal { "with hand-written digits:" } else { "as core makes digits:" });
+        for ((name, cycles), unit) in names.iter().zip(&cycles).zip(units) {
+            println!("{name}: {cycles} cycles, {} a unit", cycles / unit);
+        }
     }
 }
 
@@ -118,6 +122,19 @@ fn a_stack_overflow_is_detected_where_it_is_checked() {
 #[test]
 fn mandelbrot() {
     agree("mandelbrot", 2_000_000_000);
+}
+
+/// Every integer type through `core::fmt`, at its edges: with and without the hand-written digits.
+#[test]
+fn numbers() {
+    agree("numbers", 400_000_000);
+    let Some(file) = common::program("numbers") else { return };
+    let plain = link(&file, &Options { decimal: false, ..Options::default() }).unwrap();
+    let program = link(&file, &Options::default()).unwrap();
+    let (outcome, before) = common::emulate(&plain, 400_000_000);
+    let (same, after) = common::emulate(&program, 400_000_000);
+    assert_eq!(same, outcome);
+    println!("{before} cycles as core makes digits, {after} now");
 }
 
 #[test]

@@ -68,6 +68,9 @@ pub mod machine {
         pub fn rv45_dma_copy(dst: u32, src: u32, len: u32);
         /// Fills `len` bytes with `value` by DMA.
         pub fn rv45_dma_fill(dst: u32, value: u32, len: u32);
+        /// Writes the decimal digits of a number, which end with the 10 bytes at `field`; returns the place of
+        /// the first digit. `core::fmt` comes here by itself.
+        pub fn rv45_decimal(number: u32, field: *mut u8) -> u32;
         /// Reads a byte at a 28-bit address.
         pub fn far_read8(addr: u32) -> u8;
         /// Reads a 16-bit word.

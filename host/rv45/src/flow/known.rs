@@ -98,7 +98,7 @@ pub fn result(op: &Ir, values: &Values) -> [Option<u8>; 4] {
     match *op {
         Ir::Li { value, .. } => whole(value),
         Ir::CodeAddr { .. } => [None, None, Some(0), Some(0)],
-        Ir::Load { width: Width::ByteUnsigned, .. } => zero_above(1),
+        Ir::Digits { .. } | Ir::Load { width: Width::ByteUnsigned, .. } => zero_above(1),
         Ir::Load { width: Width::HalfUnsigned, .. } => zero_above(2),
         Ir::Alu { op, a, b, .. } => {
             let va = of(values, a);

@@ -1,6 +1,6 @@
 //! Which bytes of which registers are still read: backwards, byte by byte.
 
-use super::{ARGUMENTS, Bytes, Graph, PRESERVED, RESULTS, all, mask_of, regs, some};
+use super::{ARGUMENTS, Bytes, Graph, POINTED, PRESERVED, RESULTS, all, mask_of, regs, some};
 use crate::asm::Label;
 use crate::ir::{Function, Ir, Src};
 use crate::rv::{AluOp, Reg, UnaryOp, Width};
@@ -13,11 +13,17 @@ pub struct Callees {
     pub reads: HashMap<Label, Bytes>,
     /// Bytes of its results that some caller reads, by label of the function.
     pub results: HashMap<Label, Bytes>,
+    /// Bytes read by any function that a pointer leads to; `None`: not known.
+    pub pointed: Option<Bytes>,
 }
 
 impl Callees {
     fn of(&self, target: Label) -> Bytes {
         self.reads.get(&target).copied().unwrap_or(ARGUMENTS) & !PRESERVED
+    }
+
+    fn pointed(&self) -> Bytes {
+        self.pointed.map_or(ARGUMENTS, |reads| reads | POINTED)
     }
 
     /// What is read of the results of a function.
@@ -84,6 +90,7 @@ pub fn before(op: &Ir, live: Bytes, callees: &Callees, results: Bytes) -> Bytes 
             (live & !all(rd)) | some(a, wa) | read_b
         }
         Ir::Unary { op, rd, a } => (live & !all(rd)) | some(a, unary_operand(op, mask_of(live, rd))),
+        Ir::Digits { rd, low, high, .. } => (live & !all(rd)) | all(low) | high.map_or(0, all) | all(Reg::SP),
         Ir::Load { rd, base, .. } => (live & !all(rd)) | all(base),
         Ir::Store { src, base, width, .. } => {
             let mask = match width {
@@ -97,12 +104,12 @@ pub fn before(op: &Ir, live: Bytes, callees: &Callees, results: Bytes) -> Bytes 
         Ir::Jump { .. } => live,
         Ir::TailCall { target } => PRESERVED | callees.of(target),
         Ir::Call { target } => (live & PRESERVED) | callees.of(target) | all(Reg::SP),
-        Ir::CallReg { reg } => (live & PRESERVED) | ARGUMENTS | all(reg) | all(Reg::SP),
-        Ir::JumpReg { reg } => live | PRESERVED | RESULTS | ARGUMENTS | all(reg),
+        Ir::CallReg { reg } => (live & PRESERVED) | callees.pointed() | all(reg) | all(Reg::SP),
+        Ir::JumpReg { reg } => live | PRESERVED | RESULTS | callees.pointed() | all(reg),
         Ir::Ret => exit,
         Ir::Save { n, .. } => live | saved_registers(n) | all(Reg::SP),
         Ir::Restore { n, .. } => exit & !saved_registers(n),
-        Ir::Ecall => live & !all(Reg::A0) | regs([10, 11, 12, 13, 14, 15, 16, 17]),
+        Ir::Ecall => live & !all(Reg::A0) | regs([10, 11, 12, 17]),
         Ir::Halt => 0,
     }
 }

@@ -2,15 +2,15 @@
 //! over the whole program.
 
 use super::live::{self, Callees};
-use super::{Bytes, Graph, PRESERVED, RESULTS};
+use super::{ARGUMENTS, Bytes, Graph, RESULTS};
 use crate::asm::Label;
 use crate::ir::{Function, Ir};
 use crate::runtime;
 use std::collections::HashSet;
 
-/// Least solution: nothing is read until something is found that reads it. Functions that pointers
-/// lead to (`pointed`, and those whose address code takes) keep the whole convention, and so do
-/// routines that are not known.
+/// Least solution: nothing is read until something is found that reads it. Calls through pointers
+/// read what any function does that a pointer leads to (`pointed`, and those whose address code takes);
+/// the results of those are all read. Routines that are not known keep the whole convention.
 pub fn analyse(functions: &[Function], pointed: &[Label], entry: Label, name: &dyn Fn(Label) -> String) -> Callees {
     let own: HashSet<Label> = functions.iter().map(|f| f.label).collect();
     let mut callees = Callees::default();
@@ -34,12 +34,22 @@ pub fn analyse(functions: &[Function], pointed: &[Label], entry: Label, name: &d
         let results = if open.contains(&function.label) { RESULTS } else { 0 };
         callees.results.insert(function.label, results);
     }
+    // A routine that a pointer leads to and that is not known may read every argument.
+    let inside: HashSet<Label> = functions.iter().flat_map(|f| &f.lines).filter_map(|l| l.label).collect();
+    let foreign = open.iter().any(|l| !own.contains(l) && !inside.contains(l));
+    callees.pointed = (!foreign).then_some(0);
     let graphs: Vec<Graph> = functions.iter().map(Graph::new).collect();
     loop {
         let mut changed = false;
         for (function, graph) in functions.iter().zip(&graphs) {
             let found = live::analyse(function, graph, &callees);
-            changed |= widen(&mut callees.reads, function.label, found.entry & !PRESERVED);
+            changed |= widen(&mut callees.reads, function.label, found.entry & ARGUMENTS);
+            if open.contains(&function.label)
+                && let Some(reads) = &mut callees.pointed
+            {
+                let wider = *reads | (found.entry & ARGUMENTS);
+                changed |= std::mem::replace(reads, wider) != wider;
+            }
             let mine = callees.results_of(function.label);
             for (line, &after) in function.lines.iter().zip(&found.after) {
                 match line.op {

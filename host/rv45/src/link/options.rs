@@ -28,6 +28,8 @@ pub struct Options {
     pub smallest: bool,
     /// Share repeated sequences.
     pub outline: bool,
+    /// Numbers that `core::fmt` prints get their digits from the hand-written routine.
+    pub decimal: bool,
     /// Functions (by part of their name) that are kept fast whatever their section says.
     pub hot: Vec<String>,
     /// Functions that are kept small.
@@ -54,6 +56,7 @@ impl Default for Options {
             main_end: MAIN_END,
             smallest: false,
             outline: true,
+            decimal: true,
             hot: Vec::new(),
             cold: Vec::new(),
             assembly: Vec::new(),

@@ -1,7 +1,8 @@
 //! Calls, returns, jumps, prologues, host calls.
 
-use super::cells::BASE;
-use super::context::Context;
+use super::cells::{BASE, W2, W5};
+use super::constant::zero_above;
+use super::context::{Byte, Context};
 use crate::asm::{Mnemonic as M, Mode as AddrMode, Operand};
 use crate::ir::Ir;
 use crate::lower::cells::cell;
@@ -41,4 +42,21 @@ fn indirect(cx: &mut Context<'_>, m: M, reg: Reg) {
 fn named(cx: &mut Context<'_>, m: M, name: &str) {
     let label = cx.symbols.named(name);
     cx.out.abs_label(m, label);
+}
+
+/// Decimal digits on the stack.
+pub fn digits(cx: &mut Context<'_>, rd: Reg, low: Reg, high: Option<Reg>, offset: i32) {
+    cx.ldq(Reg::SP);
+    cx.imp(M::CLC);
+    cx.q_op_const(M::ADCQ, offset as u32);
+    cx.out.bp(M::STQ, W5);
+    cx.forget_registers();
+    if let Some(high) = high {
+        cx.ldq(high);
+        cx.out.bp(M::STQ, W2);
+    }
+    cx.ldq(low);
+    cx.helper(if high.is_some() { "rv_decimal64" } else { "rv_decimal" });
+    cx.store(Byte::A, cell(rd));
+    zero_above(cx, rd, 1);
 }

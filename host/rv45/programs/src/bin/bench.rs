@@ -96,6 +96,25 @@ fn bench_decimal(mut n: u32, out: &mut [u8; 10]) -> usize {
     len
 }
 
+/// A number as text, by `core::fmt`: digits, and what else it takes to print one.
+#[inline(never)]
+#[no_mangle]
+fn bench_format(n: &u32, out: &mut Text) -> bool {
+    core::fmt::Write::write_fmt(out, format_args!("{n}")).is_ok()
+}
+
+struct Text([u8; 16], usize);
+
+impl core::fmt::Write for Text {
+    fn write_str(&mut self, s: &str) -> core::fmt::Result {
+        for (to, &from) in self.0[self.1..].iter_mut().zip(s.as_bytes()) {
+            *to = from;
+            self.1 += 1;
+        }
+        Ok(())
+    }
+}
+
 static mut RECORDS: [Record; 1024] = [Record { key: 0, value: 0, next: 0 }; 1024];
 static mut BYTES: [u8; 1024] = [0; 1024];
 
@@ -130,5 +149,8 @@ extern "C" fn main() -> ! {
     let mut digits = [0u8; 10];
     report("decimal", bench_decimal(black_box(1_234_567_890), black_box(&mut digits)) as u32);
     report("digits", digits.iter().fold(0, |h, &d| h * 10 + u32::from(d - b'0')));
+    let mut text = Text([0; 16], 0);
+    report("format", bench_format(black_box(&3_123_456_789), black_box(&mut text)).into());
+    report("text", text.0.iter().take(text.1).fold(0, |h, &d| h * 10 + u32::from(d - b'0')));
     exit(0)
 }
