@@ -10,7 +10,7 @@
 #   make foo.tokcheck             whether the image splits text into tokens as the model does
 #   make findmodels QUERY=tiny    what there is to fetch
 #   make fetch URL=owner/name     downloads a model
-#   make prg                      the program for the MEGA65: build/SSNAIL.PRG
+#   make prg                      the program for the MEGA65: build/SSNAIL.PRG; TOOLCHAIN=rust-mos: with that compiler
 #   make disk                     the same on a disk with the storyteller: build/SSNAIL.D81
 #   make card                     an SD card image with the storyteller: build/CARD.IMG
 #   make native                   disk and card in the emulated MEGA65, in this terminal; CORE=off: without the core
@@ -38,6 +38,7 @@
 # TEMP SEED       for foo.run and foo.chat; TEMP=0 always takes the likeliest token
 # HW              not empty: compute as the hardware does, bit for bit
 # TEXT            file for foo.tokcheck
+# TOOLCHAIN       for prg: rv45, or rust-mos where it is installed
 # QUERY MEM       for findmodels;  URL for fetch (an address, or OWNER/NAME)
 WTYPE ?= auto
 FALLBACK ?= q8_0
@@ -55,6 +56,7 @@ QUERY ?=
 MEM ?=
 URL ?=
 CARGO ?= cargo
+TOOLCHAIN ?= rv45
 
 # Texts go through the environment: no quoting, whatever is in them.
 export PROMPT TYPE
@@ -168,7 +170,7 @@ fetch: $(TOOL)
 
 # ---- for developers ----
 prg:
-	@CARGO="$(CARGO)" sh "$(ROOT)/mega65/build.sh"
+	@CARGO="$(CARGO)" TOOLCHAIN="$(TOOLCHAIN)" sh "$(ROOT)/mega65/build.sh"
 
 # The storyteller as the MEGA65 loads it.
 $(call name,$(BUILD)/STORY.SSN): $(call name,$(ROOT)/models/storyteller.gguf) $(TOOL)

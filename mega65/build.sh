@@ -1,8 +1,17 @@
 #!/bin/sh
 # Builds build/SSNAIL.PRG and build/SSNAIL.CPU, and their maps. Exit code 3: no compiler for RISC-V can be had here.
+# With TOOLCHAIN=rust-mos: see rust-mos.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
+case ${TOOLCHAIN:-rv45} in
+rv45) ;;
+rust-mos) exec sh "$here/rust-mos.sh" ;;
+*)
+    echo "TOOLCHAIN is rv45 (the default) or rust-mos, not $TOOLCHAIN." >&2
+    exit 2
+    ;;
+esac
 settings=$("$root/host/rv45/toolchain.sh") || exit 3
 eval "$settings"
 target=$root/target/mega65

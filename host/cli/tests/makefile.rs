@@ -210,3 +210,38 @@ fn make_alone_talks_to_the_storyteller_and_leaves_no_file() {
     assert!(made(&test, &["run", "TOKENS=5", "PROMPT=Once upon a time"]).starts_with("Once upon a time"));
     assert_eq!(fs::read_dir(test.path(".")).unwrap().count(), 0);
 }
+
+/// Puts a script into the test's folder. Another process writes it: one of this process's children could hold the file
+/// open for writing when it is to be run.
+fn script(test: &Test, name: &str, body: &str) {
+    let write = "printf '#!/bin/sh\\n%s\\n' \"$2\" >\"$1\" && chmod +x \"$1\"";
+    let status = Command::new("sh").args(["-c", write, "sh"]).arg(test.path(name)).arg(body).status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn rust_mos_is_asked_for_and_missed_in_a_sentence() {
+    let test = Test::new();
+    // Neither the compiler that is named nor one that rustup calls mos knows the machine.
+    script(&test, "rustc", "echo x86_64-unknown-linux-gnu");
+    let path = format!("PATH={}:{}", test.path(".").display(), std::env::var("PATH").unwrap());
+    let output = make(&test, &["prg", "TOOLCHAIN=rust-mos", "RUSTC=rustc", &path]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    for part in ["mos-mega65-none", "mrkits/rust-mos", "ghcr.io/sbechet/rust-mos:stable", "RUSTC"] {
+        assert!(message.contains(part), "{message}");
+    }
+    let output = make(&test, &["prg", "TOOLCHAIN=gcc"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("rv45 (the default) or rust-mos, not gcc"));
+}
+
+#[test]
+fn rust_mos_builds_the_native_crate_where_it_is_there() {
+    let test = Test::new();
+    script(&test, "rustc", "echo mos-mega65-none");
+    script(&test, "cargo", "echo in $(pwd): \"$@\"; exit 1");
+    let path = format!("PATH={}:{}", test.path(".").display(), std::env::var("PATH").unwrap());
+    let output = make(&test, &["prg", "TOOLCHAIN=rust-mos", "RUSTC=rustc", "CARGO=cargo", &path]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("/mega65: build --release --target mos-mega65-none -Zbuild-std=core"), "{said}");
+}
