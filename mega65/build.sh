@@ -58,5 +58,5 @@ block vector E800 map vectors entry vectors-kernels attention float vector reduc
 compile "$here"
 compile "$here/compute"
 translate ssnail SSNAIL.PRG SSNAIL.map --asm "$here/src/hw/sampler.s" --asm "$here/src/hw/part.s" \
-    --hot "tokenizer::merge,tokenizer::tables,tokenizer::scratch,SlotKey,encode::unit,Accelerator,load::pass,Recent,Session::push,Weights,sampler::keep,sampler::weigh" --compress
+    --hot "tokenizer::merge,tokenizer::tables,tokenizer::scratch,SlotKey,encode::unit,Accelerator,load::pass,Recent,Session::push,sampler::keep" --compress
 translate compute SSNAIL.CPU CPU.map --asm "$here/compute/src/panic.s" --asm "$here/compute/src/kernels.s" --part --stack-top 1DFF0

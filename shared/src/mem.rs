@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::sampler::{self, Candidate, Changed, Digit, Run};
+use crate::sampler::{self, Candidate, Changed, Digit, Run, Weights};
 
 /// An access that leaves the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +105,11 @@ pub trait ReadMemory {
     /// machine may have a faster way to the same.
     fn collect(&self, run: Run, first: u32, least: u32, room: &mut [Candidate]) -> (u32, usize) {
         sampler::collect(self, run, first, least, room)
+    }
+
+    /// Puts weights in the place of the candidates' keys; their sum. A machine may have a faster way to the same.
+    fn weigh(&self, weights: &Weights, room: &mut [Candidate]) -> u64 {
+        weights.weigh(room)
     }
 }
 

@@ -14,7 +14,8 @@ mod weight;
 
 pub use logits::{Changed, Digit, Run, collect, digit};
 use logits::{Cursor, Logits, Penalised, bits_at};
-use weight::{Weights, high};
+pub use weight::Weights;
+use weight::high;
 
 /// How tokens are chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -186,21 +187,17 @@ fn weigh<M: ReadMemory>(
     scale: f32,
     room: &mut [Candidate],
 ) -> Result<u64, SampleError> {
-    let weights = Weights::new(chosen.largest, scale);
-    let mut total = 0u64;
     match chosen.kept {
-        Kept::Few { len } => {
-            for c in &mut room[..len] {
-                c.key = weights.of(c.key);
-                total += u64::from(c.key);
-            }
+        Kept::Few { len } => Ok(logits.memory().weigh(&Weights::new(chosen.largest, scale), &mut room[..len])),
+        Kept::From { .. } => {
+            let mut total = 0u64;
+            weights(logits, chosen, scale, &[], |_, w| {
+                total += u64::from(w);
+                true
+            })?;
+            Ok(total)
         }
-        Kept::From { key } => logits.each(key, Cursor::default(), |_, key| {
-            total += u64::from(weights.of(key));
-            true
-        })?,
     }
-    Ok(total)
 }
 
 /// Calls `visit` with each kept token and its weight, in order of the tokens, until it returns `false`; after [`weigh`].
@@ -222,7 +219,11 @@ fn weights<M: ReadMemory>(
         }
         Kept::From { key } => {
             let weights = Weights::new(chosen.largest, scale);
-            logits.each(key, Cursor::default(), |token, key| visit(token, weights.of(key)))
+            logits.each(key, Cursor::default(), |token, key| {
+                let mut one = [Candidate { token, key }];
+                logits.memory().weigh(&weights, &mut one);
+                visit(token, one[0].key)
+            })
         }
     }
 }

@@ -11,7 +11,7 @@ use rv45::rv::Reg;
 use ssnail_m65::{Machine, Model};
 use ssnail_shared::mem::SliceMemory;
 use ssnail_shared::rng::Rng;
-use ssnail_shared::sampler::{Candidate, Changed, Digit, Run, collect, digit};
+use ssnail_shared::sampler::{Candidate, Changed, Digit, Run, Weights, collect, digit, key_of};
 
 const LOGITS: u32 = 0x800_0104;
 const BITS: u32 = 0x5_0000;
@@ -150,7 +150,7 @@ fn what_is_large_enough_is_collected_as_by_the_portable_loop() {
         let list: Vec<u32> = (0..n).map(|_| bits(&mut rng, round % 7)).collect();
         let memory = SliceMemory::new(LOGITS, list.iter().flat_map(|b| b.to_le_bytes()).collect::<Vec<u8>>());
         routine.write(LOGITS, &list);
-        let mut keys: Vec<u32> = list.iter().map(|&b| ssnail_shared::sampler::key_of(b)).collect();
+        let mut keys: Vec<u32> = list.iter().map(|&b| key_of(b)).collect();
         keys.sort_unstable();
         for at in [0, n / 3, n - n.min(40), n - 1] {
             for places in [1, 5, 64] {
@@ -170,5 +170,43 @@ fn what_is_large_enough_is_collected_as_by_the_portable_loop() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn weights_are_the_portable_ones() {
+    let mut routine = Routine::new("ssnail_weigh");
+    let mut rng = Rng::new(3);
+    for round in 0..600 {
+        let n = 1 + rng.next_u32() % 40;
+        let mut list: Vec<u32> = (0..n).map(|_| bits(&mut rng, round % 7) & 0xFF7F_FFFF).collect();
+        if round % 3 == 0 {
+            // All of about one size, and some just beside the largest.
+            list = list.iter().map(|b| b & 0x80FF_FFFF | 0x4000_0000).collect();
+            list.push(list[0] ^ 1);
+        }
+        let largest = list.iter().copied().max_by_key(|&b| key_of(b)).unwrap();
+        let scale = match round % 5 {
+            0 => f32::from_bits(rng.next_u32() & 0x7FFF_FFFF),
+            1 => [0.0, f32::MIN_POSITIVE, 1e-42, f32::MAX, f32::INFINITY][rng.next_u32() as usize % 5],
+            _ => 1.44 / ((1 + rng.next_u32() % 300) as f32 / 100.0),
+        };
+        if scale.is_nan() {
+            continue;
+        }
+        let weights = Weights::new(largest, scale);
+        let mut room: Vec<Candidate> =
+            (0..).zip(&list).map(|(token, &b)| Candidate { token, key: key_of(b) }).collect();
+        let words: Vec<u32> = room.iter().flat_map(|c| [c.token, c.key]).collect();
+        routine.write(ROOM, &words);
+        let fields = [weights.largest, weights.exponent, weights.factor, weights.places];
+        let (low, high) = routine.call(&[fields.as_slice(), &[ROOM, room.len() as u32]].concat());
+        let sum = weights.weigh(&mut room);
+        for (i, c) in room.iter().enumerate() {
+            let at = ROOM + 8 * i as u32;
+            let got = (routine.read(at), routine.read(at + 4));
+            assert_eq!(got, (c.token, c.key), "round {round}, {:08X}, {weights:?}", list[i]);
+        }
+        assert_eq!(u64::from(high) << 32 | u64::from(low), sum, "round {round}");
     }
 }

@@ -7,7 +7,7 @@ use super::part::Part;
 use ssnail_shared::loader::LoadPort;
 use ssnail_shared::mem::{Fault, Memory, ReadMemory};
 use ssnail_shared::registers as reg;
-use ssnail_shared::sampler::{Candidate, Changed, Digit, Run};
+use ssnail_shared::sampler::{Candidate, Changed, Digit, Run, Weights};
 use ssnail_shared::session::{Core, CoreState};
 
 fn at(register: u32) -> u32 {
@@ -184,6 +184,10 @@ impl ReadMemory for Accelerator {
 
     fn collect(&self, run: Run, first: u32, least: u32, room: &mut [Candidate]) -> (u32, usize) {
         far::collect(run, first, least, room)
+    }
+
+    fn weigh(&self, weights: &Weights, room: &mut [Candidate]) -> u64 {
+        far::weigh(weights, room)
     }
 }
 

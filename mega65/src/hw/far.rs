@@ -4,7 +4,7 @@
 
 use rv45_rt::machine::{rv45_dma, rv45_dma_copy, rv45_dma_fill};
 use ssnail_shared::mem::{Fault, Memory, ReadMemory};
-use ssnail_shared::sampler::{self, Candidate, Changed, Digit, Run};
+use ssnail_shared::sampler::{self, Candidate, Changed, Digit, Run, Weights};
 
 /// Reads a byte.
 pub fn peek(address: u32) -> u8 {
@@ -100,6 +100,7 @@ extern "C" {
         need: u32,
     ) -> u32;
     fn ssnail_collect(address: u32, count: u32, least: u32, first: u32, room: *mut Candidate, places: u32) -> u64;
+    fn ssnail_weigh(largest: u32, exponent: u32, factor: u32, places: u32, room: *mut Candidate, count: u32) -> u64;
 }
 
 /// What the counts of `ssnail_digit` bear.
@@ -130,6 +131,18 @@ pub fn collect(run: Run, first: u32, least: u32, room: &mut [Candidate]) -> (u32
     // SAFETY: the routine reads the run and writes to as many places of `room` as it is told.
     let done = unsafe { ssnail_collect(run.address, run.count, least, first, room.as_mut_ptr(), places as u32) };
     (done as u32, places - (done >> 32) as usize)
+}
+
+/// [`ReadMemory::weigh`] in the machine's own code (`sampler.s`).
+#[inline(never)]
+pub fn weigh(weights: &Weights, room: &mut [Candidate]) -> u64 {
+    let count = room.len().min(0xFFFF) as u32;
+    if count == 0 {
+        return 0;
+    }
+    let w = weights;
+    // SAFETY: the routine writes to `count` places of `room`.
+    unsafe { ssnail_weigh(w.largest, w.exponent, w.factor, w.places, room.as_mut_ptr(), count) }
 }
 
 /// Memory that the processor reads and writes itself: chip RAM, and attic RAM as it is selected.

@@ -355,11 +355,11 @@ SCRATCH = $1600             ; counts, 127: as many or more
         BRA .store
 .plus:  SMB7 W5+3
 .store: LDA #4
-        JSR .room
+        JSR ssnail_step
         LDQ W5
         STQ [A4]
         LDA #4
-        JSR .room
+        JSR ssnail_step
         DEW A5
         BEQ .full
         LDA W3+1
@@ -388,10 +388,187 @@ SCRATCH = $1600             ; counts, 127: as many or more
         LDQ A5
         STQ A1
         RTS
-.room:  CLC
+
+; Puts weights in the place of the keys of A5 candidates (not 0, below 65536) at A4: A0 to A3 are the fields of
+; sampler/weight.rs. Returns their sum, the upper half in A1.
+.func ssnail_weigh
+        LDQ ZERO
+        STQ A6
+        STQ A7
+        LDA #<.powers
+        STA W3
+        LDA #>.powers
+        STA W3+1
+        LDA A3
+        JSR rv_power
+        LDQ $D774
+        STQ W1
+        LDA A3              ; W0: so many places that nothing is left of a difference
+        AND #$E0
+        ORA A3+1
+        STA W0
+        LDA #4
+        JSR ssnail_step
+.each:  LDZ #0
+        LDQ [A4],Z
+        BMI .plus
+        EORQ .ones
+        STQ W5
+        LDA #$80
+        BRA .sign
+.plus:  STQ W5
+        LDA #0
+.sign:  STA W4
+        LDA W5+2
+        ASL A
+        LDA W5+3
+        ROL A               ; the exponent
+        LDY #0
+        CLC
+        ADC #6
+        BCC .near
+        INY
+.near:  SEC
+        SBC A1
+        TAX
+        TYA
+        SBC A1+1
+        BMI .right
+        BNE .none
+        CPX #8
+        BCS .none
+        TXA
+        LDX #0
+        BRA .shift
+.right: TXA
+        CLC
+        ADC #32
+        BCC .tiny
+        BEQ .tiny
+        LDX #$80
+.shift: STX W4+1
+        JSR rv_power
+        LDA #0
+        STA W5+3
+        SMB7 W5+2
+        LDQ W5
+        STQ $D770
+        LDQ $D778
+        BBR7 W4+1,.size
+        LDQ $D77C
+.size:  STQ W5
+        LDQ A0
+        BBS7 W4,.minus
+        SEC
+        SBCQ W5
+        BRA .below
+.tiny:  LDQ ZERO
+        BRA .size
+.none:  LDQ ZERO
+        JMP .store
+.minus: CLC
+        ADCQ W5
+.below: BEQ .power
+        STQ $D770
+        LDA W0
+        BNE .none
+        LDQ W1
+        STQ $D774
+        LDQ $D77C
+        BNE .none
+        LDQ $D778
+        STQ $D774
+        LDQ A2
+        STQ $D770
+        LDQ $D77C
+        BMI .none
+.power: STQ W5              ; half of what the exponent is below 0, 26 places of it a fraction
+        LDA W5+3
+        LSR A
+        LSR A
+        STA W4
+        LDA W5+2
+        AND #$3F
+        TAZ
+        LDY W5+1
+        LDX W5
+        LDA #0
+        LSRQ Q
+        LSRQ Q
+        STQ $D770
+        LDQ .ln2
+        STQ $D774
+        LDQ $D77C
+        STQ W2
+        STQ $D770
+        LSRQ Q
+        LSRQ Q
+        EORQ .ones
+        STQ $D774
+        LDQ $D77C
+        STQ $D774
+        LDQ .third
+        STQ $D770
+        LDQ $D77C
+        EORQ .ones
+        STQ $D774
+        LDQ W2
+        STQ $D770
+        LDQ $D77C
+        LSRQ Q
+        EORQ .ones
+        STQ $D774
+        LDQ $D77C
+        EORQ .ones
+        STQ $D774
+        LDA W5+2            ; sixteenths
+        ASL A
+        ROL W5+3
+        ASL A
+        ROL W5+3
+        LDA W5+3
+        AND #15
+        ASL A
+        ASL A
+        TAZ
+        LDQ (W3),Z
+        STQ $D770
+        LDA W4
+        BEQ .whole
+        LDQ $D77C
+        STQ $D770
+        LDA #32
+        SEC
+        SBC W4
+        JSR rv_power
+.whole: LDQ $D77C
+.store: STQ [A4]
+        CLC
+        ADCQ A6
+        STQ A6
+        BCC .next
+        INQ A7
+.next:  LDA #8
+        JSR ssnail_step
+        DEW A5
+        BNE .each
+        LDQ A6
+        STQ A0
+        LDQ A7
+        STQ A1
+        RTS
+.ones:  .dword $FFFFFFFF
+.ln2:   .dword $B17217F8
+.third: .dword $55555555
+.powers:
+        .dword $FFFFFFFF, $F5257D15, $EAC0C6E8, $E0CCDEEC, $D744FCCB, $CE248C15, $C5672A11, $BD08A39F
+        .dword $B504F334, $AD583EEA, $A5FED6AA, $9EF53260, $9837F052, $91C3D373, $8B95C1E4, $85AAC368
+
+; A4 = A4 + A
+.func ssnail_step
+        CLC
         ADC A4
         STA A4
-        BCC .same_page
+        BCC .done
         INW A4+1
-.same_page:
-        RTS
+.done:  RTS

@@ -183,6 +183,10 @@ impl<'a, M: ReadMemory> Logits<'a, M> {
         Self { memory, run, changed: Changed { tokens: &[], bits: &[], new: &[] } }
     }
 
+    pub(super) const fn memory(&self) -> &'a M {
+        self.memory
+    }
+
     pub(super) const fn with(self, changed: Changed<'a>) -> Self {
         Self { changed, ..self }
     }

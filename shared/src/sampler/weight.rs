@@ -1,6 +1,6 @@
 //! Powers of two in fixed point: the weights of tokens.
 
-use super::bits_of;
+use super::{Candidate, bits_of};
 
 pub(super) fn high(a: u32, b: u32) -> u32 {
     ((u64::from(a) * u64::from(b)) >> 32) as u32
@@ -45,21 +45,24 @@ pub(super) fn power(t: u32) -> u32 {
 ///
 /// Logits that matter lie within 32 / scale of the largest. They are compared on a common grid, so fine that the exponent
 /// is off by 2^-23 at most.
-pub(super) struct Weights {
+#[derive(Clone, Copy, Debug)]
+pub struct Weights {
     /// The largest logit on the grid, as are all others: multiples of 2^(exponent - 156).
-    largest: u32,
-    exponent: u32,
-    /// The scale's mantissa, its first bit at the top.
-    factor: u32,
-    /// Places by which a difference on the grid is shifted before the factor is applied.
-    shift: i32,
+    pub largest: u32,
+    /// The grid's exponent, below 260.
+    pub exponent: u32,
+    /// The scale's mantissa, its first bit at the top; 0 for a scale of almost 0.
+    pub factor: u32,
+    /// Places by which a difference on the grid is shifted before the factor is applied, less one; 3 to 258.
+    pub places: u32,
 }
 
 const MANTISSA: u32 = 0x0080_0000;
 
 impl Weights {
     /// `largest`: bits of the largest logit. `scale` is not negative.
-    pub(super) fn new(largest: u32, scale: f32) -> Self {
+    #[must_use]
+    pub fn new(largest: u32, scale: f32) -> Self {
         let own = (largest >> 23) & 0xFF;
         let bits = scale.to_bits();
         let exponent = (bits >> 23) & 0xFF;
@@ -69,9 +72,9 @@ impl Weights {
             largest: 0,
             exponent: if own > reach { own } else { reach },
             factor: if exponent == 0 { 0 } else { (bits & (MANTISSA - 1) | MANTISSA) << 8 },
-            shift: 0,
+            places: 0,
         };
-        weights.shift = (weights.exponent + exponent) as i32 - 255;
+        weights.places = weights.exponent + exponent - 256;
         weights.largest = weights.on_grid(largest).unwrap_or(0);
         weights
     }
@@ -97,19 +100,24 @@ impl Weights {
     pub(super) fn of(&self, key: u32) -> u32 {
         let Some(value) = self.on_grid(bits_of(key)) else { return 0 };
         let below = self.largest.wrapping_sub(value);
-        if self.shift <= 0 {
-            let places = -self.shift;
-            return power(if places > 31 { 0 } else { high(below, self.factor) >> places });
-        }
         if below == 0 {
             return power(0);
         }
         // The factor is at least 1/2: what leaves 33 places is 32 or more.
-        let places = self.shift - 1;
-        if places > 31 || below > u32::MAX >> places {
+        if self.places > 31 || below > u32::MAX >> self.places {
             return 0;
         }
-        let half = high(below << places, self.factor);
+        let half = high(below << self.places, self.factor);
         if half & 0x8000_0000 != 0 { 0 } else { power(half << 1) }
+    }
+
+    /// Puts weights in the place of the candidates' keys; their sum.
+    pub fn weigh(&self, room: &mut [Candidate]) -> u64 {
+        let mut sum = 0u64;
+        for c in room {
+            c.key = self.of(c.key);
+            sum += u64::from(c.key);
+        }
+        sum
     }
 }
