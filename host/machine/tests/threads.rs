@@ -79,8 +79,9 @@ proptest! {
             other.x = (0..columns).map(|_| random.float()).collect();
         }
         let mut inputs = batch.inputs_mut(vectors).to_vec();
-        batch.prepare(Level::best(), format, numerics);
         for level in Level::available() {
+            let mut batch = batch.clone();
+            batch.prepare(level, format, numerics);
             let mut all = vec![0.0; rows.next_multiple_of(16) * vectors];
             batch::rows(level, &job, &batch, &mut Room::default(), &mut all);
             for (j, input) in inputs.iter_mut().enumerate() {

@@ -14,15 +14,27 @@ pub const GROUP: usize = ROW_GROUP;
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     inputs: Vec<Activations>,
-    /// Quantised blocks of all vectors, block by block: `[block][vector][word of 4 bytes]`; padded with zeros to
-    /// [`MOST`] vectors.
-    q: Vec<i32>,
+    /// What [`Batch::prepare`] has filled.
+    ready: Option<Form>,
+    /// Quantised blocks of all vectors, block by block: `[block][vector]`, with room for [`MOST`] vectors.
+    q: Vec<[i32; BLOCK / 4]>,
     /// Scales: `[block][vector]`.
     scale: Vec<f32>,
     /// What an unsigned dot product has too much: `[block][vector]`.
     offset: Vec<i32>,
     /// The vectors one after the other, each padded with zeros to whole [`LANES`].
     padded: Vec<[f32; LANES]>,
+}
+
+/// A form of the vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// [`Batch::padded`].
+    Padded,
+    /// Blocks side by side, for weights that have this much added to them.
+    Blocks(i32),
+    /// What a single vector needs.
+    Each(Format),
 }
 
 /// One block of the vectors: words of four bytes, scales, offsets.
@@ -44,48 +56,85 @@ impl Batch {
 
     /// Makes room for `n` vectors and gives them, to be filled.
     pub fn inputs_mut(&mut self, n: usize) -> &mut [Activations] {
-        self.inputs.resize(n.min(MOST), Activations::default());
+        self.resize(n);
+        self.ready = None;
         &mut self.inputs
     }
 
-    /// Fills the forms that the format needs.
-    pub fn prepare(&mut self, level: Level, format: Format, numerics: Numerics) {
-        for input in &mut self.inputs {
-            super::prepare(level, format, numerics, input);
+    /// Makes room for `n` vectors, at most [`MOST`].
+    pub fn resize(&mut self, n: usize) {
+        if n != self.len() {
+            self.ready = None;
+            self.inputs.resize(n.min(MOST), Activations::default());
         }
-        if numerics == Numerics::Float {
-            self.padded.clear();
-            for input in &self.inputs {
-                let (whole, rest) = input.x.as_chunks();
-                self.padded.extend_from_slice(whole);
-                if !rest.is_empty() {
-                    let mut last = [0.0; LANES];
-                    last[..rest.len()].copy_from_slice(rest);
-                    self.padded.push(last);
-                }
-            }
+    }
+
+    /// Takes a vector from the bytes of a memory. [`Batch::prepare`] has nothing to do where all are the same as before.
+    pub fn load(&mut self, vector: usize, bytes: &[u8]) {
+        if self.inputs.get_mut(vector).is_some_and(|input| input.load(bytes)) {
+            self.ready = None;
+        }
+    }
+
+    /// Fills the forms that the kernels of this level need for this format.
+    pub fn prepare(&mut self, level: Level, format: Format, numerics: Numerics) {
+        let form = match (numerics, format) {
+            (Numerics::Float, _) => Form::Padded,
+            (Numerics::Hardware, Format::Q8_0) => Form::Blocks(128),
+            (Numerics::Hardware, Format::Q4_0) => Form::Blocks(8),
+            _ => Form::Each(format),
+        };
+        if self.ready == Some(form) {
             return;
         }
-        let weight_offset = match format {
-            Format::Q8_0 => 128,
-            Format::Q4_0 => 8,
-            _ => return,
-        };
-        let blocks = self.inputs.first().map_or(0, |input| input.x.len() / BLOCK);
-        self.q.clear();
-        self.scale.clear();
-        self.offset.clear();
-        for b in 0..blocks {
-            for input in &self.inputs {
-                let words = input.q[b * BLOCK..(b + 1) * BLOCK].as_chunks().0;
-                self.q.extend(words.iter().map(|w: &[i8; 4]| i32::from_le_bytes(w.map(|b| b as u8))));
-                self.scale.push(input.scale[b]);
-                self.offset.push(-weight_offset * input.sum[b]);
-            }
-            self.q.resize((b + 1) * MOST * (BLOCK / 4), 0);
-            self.scale.resize((b + 1) * MOST, 0.0);
-            self.offset.resize((b + 1) * MOST, 0);
+        match form {
+            Form::Padded => self.pad(),
+            Form::Blocks(more) if self.quantise(level, more) => {}
+            _ => self.inputs.iter_mut().for_each(|input| super::prepare(level, format, numerics, input)),
         }
+        self.ready = Some(form);
+    }
+
+    fn pad(&mut self) {
+        self.padded.clear();
+        for input in &self.inputs {
+            let (whole, rest) = input.x.as_chunks();
+            self.padded.extend_from_slice(whole);
+            if !rest.is_empty() {
+                let mut last = [0.0; LANES];
+                last[..rest.len()].copy_from_slice(rest);
+                self.padded.push(last);
+            }
+        }
+    }
+
+    /// Fills the blocks side by side if there is a kernel that reads them; says whether there is.
+    #[cfg(target_arch = "x86_64")]
+    fn quantise(&mut self, level: Level, more: i32) -> bool {
+        let places = self.inputs.first().map_or(0, |input| input.x.len() / BLOCK) * MOST;
+        // What no vector fills is multiplied and left where it is: any number will do.
+        self.q.resize(places, [0; BLOCK / 4]);
+        self.scale.resize(places, 0.0);
+        self.offset.resize(places, 0);
+        for (v, input) in self.inputs.iter().enumerate() {
+            let (Some(q), Some(scale), Some(offset)) =
+                (self.q.get_mut(v..), self.scale.get_mut(v..), self.offset.get_mut(v..))
+            else {
+                return true;
+            };
+            if !super::x86::quantise_apart(level, &input.x, bytemuck::cast_slice_mut(q), scale, offset, MOST) {
+                return false;
+            }
+        }
+        for sums in self.offset.chunks_exact_mut(MOST) {
+            sums.iter_mut().take(self.inputs.len()).for_each(|sum| *sum *= -more);
+        }
+        true
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn quantise(&mut self, _level: Level, _more: i32) -> bool {
+        false
     }
 
     /// A vector padded with zeros; float numerics.
@@ -98,7 +147,7 @@ impl Batch {
     /// The quantised blocks in order.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn columns<const N: usize>(&self) -> impl Iterator<Item = Column<'_, N>> {
-        let q = self.q.as_chunks::<{ BLOCK / 4 }>().0.chunks_exact(MOST);
+        let q = self.q.chunks_exact(MOST);
         let numbers = self.scale.as_chunks().0.iter().zip(self.offset.as_chunks().0);
         q.zip(numbers).map(|(q, (scale, offset))| (&q[..N], scale, offset))
     }

@@ -99,6 +99,15 @@ pub(super) struct Shared {
 impl Shared {
     /// Computes a chunk.
     fn compute(&self, chunk: usize, room: &mut Room, buffers: &mut Buffers, out: &mut [f32]) {
+        self.compute_any(chunk, room, buffers, out);
+        // One NaN for all: which of two NaNs an addition hands on depends on the kernel.
+        if out.iter().fold(false, |any, y| any | y.is_nan()) {
+            out.iter_mut().filter(|y| y.is_nan()).for_each(|y| *y = f32::NAN);
+        }
+    }
+
+    /// [`Shared::compute`] with any NaNs.
+    fn compute_any(&self, chunk: usize, room: &mut Room, buffers: &mut Buffers, out: &mut [f32]) {
         match (&self.work, &self.input) {
             (Work::Rows { product, .. }, Input::Vector(input)) => {
                 let Product { format, numerics, row_bytes, .. } = *product;
@@ -306,10 +315,6 @@ impl Engine {
             for (chunk, out) in out.chunks_mut(length.max(1)).enumerate() {
                 shared.compute(chunk, room, buffers, out);
             }
-        }
-        // One NaN for all: which of two NaNs an addition hands on depends on the kernel.
-        if out.iter().fold(false, |any, y| any | y.is_nan()) {
-            out.iter_mut().filter(|y| y.is_nan()).for_each(|y| *y = f32::NAN);
         }
     }
 }

@@ -16,7 +16,7 @@ mod x86;
 use ssnail_quant::GgmlType;
 use ssnail_shared::tables::Table;
 
-use crate::num::quantise::{Activations, quantise_block};
+use crate::num::quantise::{Activations, Form, quantise_block};
 
 /// A weight format, as the matrix unit tells them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,10 +100,15 @@ pub fn prepare(level: Level, format: Format, numerics: Numerics, input: &mut Act
     if numerics == Numerics::Float {
         return;
     }
-    if !format.is_blocks() {
-        return input.widen();
+    let form = if format.is_blocks() { Form::Blocks } else { Form::Wide };
+    if input.ready == Some(form) {
+        return;
     }
-    quantise(level, input);
+    match form {
+        Form::Wide => input.widen(),
+        Form::Blocks => quantise(level, input),
+    }
+    input.ready = Some(form);
 }
 
 /// Fills the quantised form of the input.

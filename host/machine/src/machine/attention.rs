@@ -39,10 +39,10 @@ impl Machine {
             return Err(self.out_of_memory(i, query, width.saturating_mul(4)));
         }
         let mut input = std::mem::take(&mut self.input);
-        let result = self.read_floats(i, query, width, &mut Arc::make_mut(&mut input).x);
+        let result = self.read(i, query, width.saturating_mul(4)).map(|bytes| Arc::make_mut(&mut input).load(bytes));
         let to = self.registers.address(i.z);
         let result = result
-            .and_then(|()| self.read(i, k, length).map(drop))
+            .and_then(|_| self.read(i, k, length).map(drop))
             .and_then(|()| self.read(i, v, length).map(drop))
             .and_then(|()| self.check_write(i, to, 4 * width));
         s.y.clear();

@@ -24,8 +24,8 @@ impl Machine {
         let [columns, rows, _] = self.registers.n;
         let (weights, x, to) = (self.registers.address(i.x), self.registers.address(i.y), self.registers.address(i.z));
         let mut input = std::mem::take(&mut self.input);
-        let result = self.read_floats(i, x, u64::from(columns), &mut Arc::make_mut(&mut input).x);
-        let result = result.and_then(|()| self.gemv_from(i, s, &mut input, [weights, to], [columns, rows]));
+        let result = self.read(i, x, 4 * u64::from(columns)).map(|bytes| Arc::make_mut(&mut input).load(bytes));
+        let result = result.and_then(|_| self.gemv_from(i, s, &mut input, [weights, to], [columns, rows]));
         self.input = input;
         result
     }
@@ -46,12 +46,14 @@ impl Machine {
         }
         self.check_write(i, to, u64::from(rows) * if halves { 2 } else { 4 })?;
         kernel::prepare(self.engine.level(), format, self.numerics, Arc::make_mut(input));
-        s.y.clear();
+        // Every row is written, or none: what is left of another instruction need not be cleared first.
         s.y.resize(rows as usize, 0.0);
         if row_bytes > 0 {
             let (numerics, row_bytes, rows) = (self.numerics, row_bytes as usize, rows as usize);
             let product = Product { format, numerics, weights, row_bytes, rows };
             self.engine.multiply(&product, &self.memory, input, &mut s.y);
+        } else {
+            s.y.fill(0.0);
         }
         if i.b & GEMV_ACCUMULATE != 0 {
             for (y, old) in s.y.iter_mut().zip(&s.b) {

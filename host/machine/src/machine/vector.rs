@@ -140,16 +140,52 @@ impl Machine {
 /// Index of the largest value, the lowest among equals; the first NaN wins over everything; `None` for nothing.
 #[must_use]
 pub fn largest(values: &[f32]) -> Option<u32> {
-    let mut best = *values.first()?;
-    let mut at = 0;
-    for (i, &v) in values.iter().enumerate() {
-        if best.is_nan() {
-            break;
-        }
-        if v > best || v.is_nan() {
-            best = v;
-            at = i;
+    // Lanes side by side, in which each comparison need not wait for the one before.
+    let (chunks, rest) = values.as_chunks::<16>();
+    let (mut best, mut nan) = ([f32::NEG_INFINITY; 16], [0u32; 16]);
+    for chunk in chunks {
+        for ((best, nan), v) in best.iter_mut().zip(&mut nan).zip(chunk) {
+            *best = if *v > *best { *v } else { *best };
+            *nan |= u32::from(v.is_nan());
         }
     }
-    Some(at as u32)
+    let at = if nan.contains(&1) || rest.iter().any(|v| v.is_nan()) {
+        values.iter().position(|v| v.is_nan())
+    } else {
+        let best = best.iter().chain(rest).fold(f32::NEG_INFINITY, |best, v| if *v > best { *v } else { best });
+        values.iter().position(|v| *v == best)
+    };
+    at.map(|at| at as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the core goes through them: one after the other.
+    fn one_by_one(values: &[f32]) -> Option<u32> {
+        let mut best = *values.first()?;
+        let mut at = 0;
+        for (i, &v) in values.iter().enumerate() {
+            if !best.is_nan() && (v > best || v.is_nan()) {
+                (best, at) = (v, i);
+            }
+        }
+        Some(at as u32)
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn side_by_side_is_one_by_one(few in proptest::collection::vec(0usize..7, 0..70), any: Vec<f32>) {
+            let values = [0.0, -0.0, 1.0, -1.0, f32::NEG_INFINITY, f32::NAN, f32::INFINITY];
+            // With NaNs, without, and without any that is large.
+            for most in [7, 5, 2, 1] {
+                let few: Vec<f32> = few.iter().map(|i| values[(i + 4) % most.max(1)]).collect();
+                proptest::prop_assert_eq!(largest(&few), one_by_one(&few), "{:?}", few);
+            }
+            proptest::prop_assert_eq!(largest(&any), one_by_one(&any));
+            let low = vec![f32::NEG_INFINITY; few.len()];
+            proptest::prop_assert_eq!(largest(&low), one_by_one(&low));
+        }
+    }
 }

@@ -19,6 +19,17 @@ pub struct Activations {
     pub scale: Vec<f32>,
     /// Sum of the elements of each block.
     pub sum: Vec<i32>,
+    /// The form that is filled already. Who changes `x` clears it; [`Activations::load`] does.
+    pub ready: Option<Form>,
+}
+
+/// A form of the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// [`Activations::wide`].
+    Wide,
+    /// Blocks of signed bytes.
+    Blocks,
 }
 
 /// A block quantised (spec section 11): `d = max|x| / 127`, `q = round(x * (1/d))` half away from zero. The scale is
@@ -37,6 +48,18 @@ pub fn quantise_block(x: &[f32; BLOCK], q: &mut [i8; BLOCK]) -> (f32, i32) {
 }
 
 impl Activations {
+    /// Takes the vector from the bytes of a memory. The other forms stay where it is the same as before: several
+    /// matrices are multiplied with one vector. Says whether it is another.
+    pub fn load(&mut self, bytes: &[u8]) -> bool {
+        if cfg!(target_endian = "little") && bytemuck::cast_slice::<_, u8>(&self.x) == bytes {
+            return false;
+        }
+        self.x.clear();
+        self.x.extend(bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)));
+        self.ready = None;
+        true
+    }
+
     /// Fills the F64 form.
     pub fn widen(&mut self) {
         self.wide.clear();

@@ -76,13 +76,6 @@ pub(super) fn fold(v: __m512) -> f32 {
     _mm_cvtss_f32(_mm_add_ss(v, _mm_movehdup_ps(v)))
 }
 
-/// The largest of 16 lanes, none of them a NaN.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn fold_max(v: __m512) -> f32 {
-    _mm512_reduce_max_ps(v)
-}
-
 /// Rows to columns.
 #[inline]
 #[target_feature(enable = "avx512f")]

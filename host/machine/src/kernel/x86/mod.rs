@@ -18,7 +18,7 @@ mod table512;
 use super::attention::{Buffers, Cache, Heads};
 use super::batch::Batch;
 use super::{Format, Level, Numerics, Room, Rows};
-use crate::num::quantise::Activations;
+use crate::num::quantise::{Activations, BLOCK};
 
 /// Computes the rows if there is a kernel for them; says whether there was.
 pub(super) fn rows(level: Level, job: &Rows<'_>, room: &mut Room, out: &mut [f32]) -> bool {
@@ -50,8 +50,31 @@ pub(super) fn quantise(level: Level, input: &mut Activations) -> bool {
     if level != Level::Avx512 || !has_avx512() {
         return false;
     }
+    let blocks = input.x.len() / BLOCK;
+    input.q.resize(blocks * BLOCK, 0);
+    input.scale.resize(blocks, 0.0);
+    input.sum.resize(blocks, 0);
+    let q = input.q.as_chunks_mut().0;
     // SAFETY: the processor has the features.
-    unsafe { quantise512::quantise(input) }
+    unsafe { quantise512::quantise(&input.x, q, &mut input.scale, &mut input.sum, 1) }
+    true
+}
+
+/// Quantises one of several vectors if there is a kernel for it; says whether there was. Block b goes to place
+/// `b * step` of each output.
+pub(super) fn quantise_apart(
+    level: Level,
+    x: &[f32],
+    q: &mut [[i8; BLOCK]],
+    scale: &mut [f32],
+    sum: &mut [i32],
+    step: usize,
+) -> bool {
+    if level != Level::Avx512 || !has_avx512() {
+        return false;
+    }
+    // SAFETY: the processor has the features.
+    unsafe { quantise512::quantise(x, q, scale, sum, step) }
     true
 }
 

@@ -15,7 +15,7 @@ use ssnail_shared::isa::{GEMV_ACCUMULATE, GEMV_F16, INSTRUCTION_LEN, Instruction
 use super::{Machine, Registers, Scratch};
 use crate::fault::Fault;
 use crate::kernel::Format;
-use crate::kernel::batch::{Batch, GROUP, MOST, place};
+use crate::kernel::batch::{Batch, GROUP, MOST};
 use crate::kernel::engine::Product;
 use crate::memory::Memory;
 use plan::{Control, Kind, Plan};
@@ -182,9 +182,10 @@ impl Machine {
         let [columns, rows, _] = first.n;
         let count = states.len();
         let inputs = Arc::make_mut(batch);
-        for (p, (state, input)) in states.iter().zip(inputs.inputs_mut(count)).enumerate() {
+        inputs.resize(count);
+        for (p, state) in states.iter().enumerate() {
             self.memory_mut().use_overlay(p);
-            self.read_floats(i, state.address(i.y), u64::from(columns), &mut input.x)?;
+            inputs.load(p, self.read(i, state.address(i.y), 4 * u64::from(columns))?);
         }
         inputs.prepare(self.engine.level(), format, self.numerics);
         let weights = first.address(i.x);
@@ -193,24 +194,38 @@ impl Machine {
         let (numerics, row_bytes, rows) = (self.numerics, row_bytes as usize, rows as usize);
         let product = Product { format, numerics, weights, row_bytes, rows };
         let mut all = std::mem::take(&mut s.a);
-        all.clear();
+        // All that is read below is written.
         all.resize(rows.next_multiple_of(GROUP) * count, 0.0);
         self.engine.multiply_batch(&product, &self.memory, batch, &mut all);
         let written = states.iter().enumerate().try_for_each(|(p, state)| {
             self.memory_mut().use_overlay(p);
             let to = state.address(i.z);
-            s.y.clear();
-            for first in (0..rows).step_by(GROUP) {
-                let at = place(first, p, count);
-                s.y.extend_from_slice(&all[at..at + GROUP.min(rows - first)]);
+            let (groups, n) = (all.as_chunks::<GROUP>().0, 4 * rows as u64);
+            let results = groups.iter().skip(p).step_by(count);
+            if i.b & GEMV_F16 == 0 {
+                // Straight to where they belong.
+                let more = i.b & GEMV_ACCUMULATE != 0;
+                if more {
+                    self.read(i, to, n)?;
+                }
+                let target = self.write(i, to, n)?.as_chunks_mut::<4>().0;
+                for (target, results) in target.chunks_mut(GROUP).zip(results) {
+                    for (old, y) in target.iter_mut().zip(results) {
+                        *old = if more { y + f32::from_le_bytes(*old) } else { *y }.to_le_bytes();
+                    }
+                }
+                return Ok(());
             }
+            s.y.clear();
+            s.y.extend(results.flatten());
+            s.y.truncate(rows);
             if i.b & GEMV_ACCUMULATE != 0 {
                 self.read_floats(i, to, rows as u64, &mut s.b)?;
                 for (y, old) in s.y.iter_mut().zip(&s.b) {
                     *y += old;
                 }
             }
-            if i.b & GEMV_F16 != 0 { self.write_halves(i, to, &s.y) } else { self.write_floats(i, to, &s.y) }
+            self.write_halves(i, to, &s.y)
         });
         s.a = all;
         written
