@@ -180,7 +180,7 @@ fn threads_do_not_show() {
         let product = Product { format, numerics, weights: MEMORY_BASE, row_bytes, rows };
         let heads = Heads { heads: 4, kv_heads: 4, head_dim: columns / 4 };
         let (k, v, rows_cached) = (MEMORY_BASE, MEMORY_BASE + 0x40000, 1 + random.next() as usize % 500);
-        let attention = Attention { numerics, heads, k, v, halves: true, rows: rows_cached };
+        let attention = Attention { numerics, heads, k, v, halves: true, rows: rows_cached, queries: 1 };
         let mut first: Option<(Vec<u32>, Vec<u32>)> = None;
         for engine in &mut engines {
             let (mut y, mut z) = (vec![0.0; rows], vec![0.0; columns]);
@@ -192,6 +192,15 @@ fn threads_do_not_show() {
             for (vector, row) in (0..vectors).flat_map(|v| (0..rows).map(move |r| (v, r))) {
                 let there = all[batch::place(row, vector, vectors)];
                 assert_eq!(there.to_bits(), y[row].to_bits(), "round {round}, row {row}, vector {vector}");
+            }
+            // Three queries together, each of which sees a row more.
+            let three = Arc::new(Activations { x: input.x.repeat(3), ..Activations::default() });
+            let mut several = vec![0.0; 3 * columns];
+            engine.attend(&Attention { queries: 3, ..attention }, &memory, &three, &mut several);
+            for (query, several) in several.chunks(columns).enumerate() {
+                let mut one = vec![0.0; columns];
+                engine.attend(&Attention { rows: rows_cached + query, ..attention }, &memory, &input, &mut one);
+                assert_eq!(bits(several), bits(&one), "round {round}, query {query}");
             }
             let both = (bits(&y), bits(&z));
             assert_eq!(&both, first.get_or_insert(both.clone()), "round {round}, {} threads", engine.threads());

@@ -34,7 +34,7 @@ pub struct Product {
     pub rows: usize,
 }
 
-/// Attention over caches in memory; the query is the input.
+/// Attention over caches in memory; the input is one query or several, one after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Attention {
     /// Rules of the arithmetic.
@@ -47,8 +47,10 @@ pub struct Attention {
     pub v: u32,
     /// Elements are F16 and not F32.
     pub halves: bool,
-    /// Rows of the caches, at least one.
+    /// Rows of the caches for the first query, at least one; each further one sees one row more.
     pub rows: usize,
+    /// Queries.
+    pub queries: usize,
 }
 
 /// Something that can be cut into chunks.
@@ -58,7 +60,7 @@ pub(super) enum Work {
     Rows { product: Product, chunk: usize },
     /// Chunks of `chunk` rows, a multiple of the group, times every vector of the batch.
     Batch { product: Product, chunk: usize, vectors: usize },
-    /// A chunk is a key/value head.
+    /// A chunk is a key/value head of a query.
     Attention(Attention),
 }
 
@@ -66,7 +68,7 @@ impl Work {
     fn chunks(&self) -> usize {
         match self {
             Self::Rows { product, chunk } | Self::Batch { product, chunk, .. } => product.rows.div_ceil(*chunk),
-            Self::Attention(a) => a.heads.kv_heads,
+            Self::Attention(a) => a.queries * a.heads.kv_heads,
         }
     }
 
@@ -127,13 +129,15 @@ impl Shared {
             }
             (Work::Attention(a), Input::Vector(input)) => {
                 let element = if a.halves { 2 } else { 4 };
-                let length = (a.rows * a.heads.kv_heads * a.heads.head_dim * element) as u64;
+                let (query, kv) = (chunk / a.heads.kv_heads, chunk % a.heads.kv_heads);
+                let rows = a.rows + query;
+                let length = (rows * a.heads.kv_heads * a.heads.head_dim * element) as u64;
                 let (Some(k), Some(v)) = (self.memory.slice(a.k, length), self.memory.slice(a.v, length)) else {
                     return;
                 };
-                let cache = Cache { k, v, halves: a.halves, rows: a.rows };
+                let cache = Cache { k, v, halves: a.halves, rows };
                 let query = input.x.get(chunk * out.len()..).and_then(|q| q.get(..out.len())).unwrap_or_default();
-                attention::group(self.level, a.numerics, &a.heads, &cache, chunk, query, buffers, out);
+                attention::group(self.level, a.numerics, &a.heads, &cache, kv, query, buffers, out);
             }
             // No piece is made like this.
             (Work::Rows { .. } | Work::Attention(_), Input::Vectors(_)) | (Work::Batch { .. }, Input::Vector(_)) => {}
@@ -283,14 +287,14 @@ impl Engine {
         ((size * rows as u64 / bytes.max(1)) as usize).next_multiple_of(super::ROW_GROUP).max(super::ROW_GROUP)
     }
 
-    /// Computes attention; the query is `input.x`. The caller has checked that the caches lie inside the memory.
+    /// Computes attention; the queries are `input.x`. The caller has checked that the caches lie inside the memory.
     pub fn attend(&mut self, a: &Attention, memory: &Arc<Memory>, input: &Arc<Activations>, out: &mut [f32]) {
         if a.heads.heads == 0 || a.heads.kv_heads == 0 || a.heads.head_dim == 0 {
             return;
         }
         let width = (a.heads.heads * a.heads.head_dim) as u64;
         let input = Input::Vector(Arc::clone(input));
-        self.run(Work::Attention(*a), memory, input, 8 * width * a.rows as u64, out);
+        self.run(Work::Attention(*a), memory, input, 8 * width * (a.rows * a.queries) as u64, out);
     }
 
     fn shared(&self, bytes: u64) -> bool {

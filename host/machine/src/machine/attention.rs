@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ssnail_shared::isa::Instruction;
 
-use super::{Machine, Scratch};
+use super::{Machine, Registers, Scratch};
 use crate::fault::{BadOperand, Fault};
 use crate::kernel::attention::Heads;
 use crate::kernel::engine::Attention;
@@ -15,6 +15,28 @@ const BLOCK_LEN: u64 = 32;
 impl Machine {
     /// ATTN: Z = attention of the query at Y over rows 0..=R[a] of the caches in block X.
     pub(super) fn attn(&mut self, i: &Instruction, s: &mut Scratch) -> Result<(), Fault> {
+        let Asked { work, width, length } = self.attention_asked(i)?;
+        let mut input = std::mem::take(&mut self.input);
+        let query = self.registers.address(i.y);
+        let result = self.read(i, query, width.saturating_mul(4)).map(|bytes| Arc::make_mut(&mut input).load(bytes));
+        let to = self.registers.address(i.z);
+        let result = result
+            .and_then(|_| self.read(i, work.k, length).map(drop))
+            .and_then(|()| self.read(i, work.v, length).map(drop))
+            .and_then(|()| self.check_write(i, to, 4 * width));
+        s.y.clear();
+        // Heads of no length have rows of no length: no range says how many there may be.
+        if result.is_ok() && width > 0 {
+            s.y.resize(input.x.len(), 0.0);
+            self.engine.attend(&work, &self.memory, &input, &mut s.y);
+        }
+        self.input = input;
+        result?;
+        self.write_floats(i, to, &s.y)
+    }
+
+    /// Reads the block of an ATTN.
+    fn attention_asked(&mut self, i: &Instruction) -> Result<Asked, Fault> {
         let rows = u64::from(self.registers.read(self.register(i, 'a')?)) + 1;
         let block = self.read(i, self.registers.address(i.x), BLOCK_LEN)?;
         let mut words = [0u32; 8];
@@ -34,27 +56,60 @@ impl Machine {
         let width = u64::from(heads).saturating_mul(u64::from(head_dim));
         let length = u128::from(rows) * u128::from(kv_heads) * u128::from(head_dim) * if halves { 2 } else { 4 };
         let length = u64::try_from(length).unwrap_or(u64::MAX);
-        let query = self.registers.address(i.y);
         if width > u64::from(u32::MAX) {
-            return Err(self.out_of_memory(i, query, width.saturating_mul(4)));
+            return Err(self.out_of_memory(i, self.registers.address(i.y), width.saturating_mul(4)));
         }
+        let heads = Heads { heads: heads as usize, kv_heads: kv_heads as usize, head_dim: head_dim as usize };
+        let work = Attention { numerics: self.numerics, heads, k, v, halves, rows: rows as usize, queries: 1 };
+        Ok(Asked { work, width, length })
+    }
+
+    /// ATTN for several positions, each the next of the one before: one piece of work.
+    pub(super) fn attn_batch(
+        &mut self,
+        i: &Instruction,
+        states: &mut [Registers],
+        s: &mut Scratch,
+    ) -> Result<(), Fault> {
         let mut input = std::mem::take(&mut self.input);
-        let result = self.read(i, query, width.saturating_mul(4)).map(|bytes| Arc::make_mut(&mut input).load(bytes));
-        let to = self.registers.address(i.z);
-        let result = result
-            .and_then(|_| self.read(i, k, length).map(drop))
-            .and_then(|()| self.read(i, v, length).map(drop))
-            .and_then(|()| self.check_write(i, to, 4 * width));
-        s.y.clear();
-        // Heads of no length have rows of no length: no range says how many there may be.
-        if result.is_ok() && width > 0 {
-            s.y.resize(input.x.len(), 0.0);
-            let heads = Heads { heads: heads as usize, kv_heads: kv_heads as usize, head_dim: head_dim as usize };
-            let work = Attention { numerics: self.numerics, heads, k, v, halves, rows: rows as usize };
+        let queries = Arc::make_mut(&mut input);
+        queries.x.clear();
+        queries.ready = None;
+        let mut first: Option<Asked> = None;
+        let asked = states.iter_mut().enumerate().try_for_each(|(p, state)| {
+            self.memory_mut().use_overlay(p);
+            std::mem::swap(&mut self.registers, state);
+            let asked = self.attention_asked(i);
+            let query = self.registers.address(i.y);
+            std::mem::swap(&mut self.registers, state);
+            let asked = asked?;
+            let bytes = self.read(i, query, 4 * asked.width)?;
+            queries.x.extend(bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)));
+            self.read(i, asked.work.k, asked.length)?;
+            self.read(i, asked.work.v, asked.length)?;
+            first.get_or_insert(asked).work.queries = p + 1;
+            Ok(())
+        });
+        s.y.resize(queries.x.len(), 0.0);
+        if let Some(Asked { work, .. }) = first.filter(|_| asked.is_ok()) {
             self.engine.attend(&work, &self.memory, &input, &mut s.y);
         }
         self.input = input;
-        result?;
-        self.write_floats(i, to, &s.y)
+        asked?;
+        let width = s.y.len() / states.len().max(1);
+        states.iter().zip(s.y.chunks_exact(width.max(1))).enumerate().try_for_each(|(p, (state, y))| {
+            self.memory_mut().use_overlay(p);
+            self.write_floats(i, state.address(i.z), y)
+        })
     }
+}
+
+/// What an ATTN asks for.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    work: Attention,
+    /// Elements of the query.
+    width: u64,
+    /// Bytes of each cache.
+    length: u64,
 }

@@ -26,10 +26,41 @@ pub fn sum(mut terms: impl Iterator<Item = f32>) -> f32 {
 
 /// `y = (x * r) * gain` with `r = rsqrt(sum(x^2) * recip(n) + eps)`.
 pub fn rmsnorm(x: &[f32], gain: &[f32], eps: f32, out: &mut [f32]) {
-    let mean = sum(x.iter().map(|v| v * v)) * recip(x.len() as f32);
-    let r = rsqrt(mean + eps);
+    scale(x, rms_factor(sum(x.iter().map(|v| v * v)), x.len(), eps), gain, out);
+}
+
+/// The r of [`rmsnorm`], given the sum of the squares.
+#[must_use]
+pub fn rms_factor(squares: f32, n: usize, eps: f32) -> f32 {
+    rsqrt(squares * recip(n as f32) + eps)
+}
+
+/// `y = (x * r) * gain`.
+pub fn scale(x: &[f32], r: f32, gain: &[f32], out: &mut [f32]) {
     for ((y, v), g) in out.iter_mut().zip(x).zip(gain) {
         *y = (v * r) * g;
+    }
+}
+
+/// The sums of the squares of vectors of `n` elements, one after the other in `x`. Several side by side, as each addition
+/// waits for the one before.
+pub fn sums_of_squares(x: &[f32], n: usize, out: &mut [f32]) {
+    const SIDE: usize = 8;
+    for (x, out) in x.chunks(SIDE * n.max(1)).zip(out.chunks_mut(SIDE)) {
+        if x.len() < SIDE * n {
+            for (x, out) in x.chunks(n.max(1)).zip(out) {
+                *out = sum(x.iter().map(|v| v * v));
+            }
+            continue;
+        }
+        let rows: [&[f32]; SIDE] = std::array::from_fn(|row| &x[row * n..(row + 1) * n]);
+        let mut sums = rows.map(|row| row.first().map_or(0.0, |v| v * v));
+        for i in 1..n {
+            for (sum, row) in sums.iter_mut().zip(rows) {
+                *sum += row[i] * row[i];
+            }
+        }
+        out.copy_from_slice(&sums);
     }
 }
 

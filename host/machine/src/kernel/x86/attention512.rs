@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::avx512::{load, load_half, store, transpose};
+use super::avx512::{load, load_half, prefetch, store, transpose};
 use super::softmax512::softmax;
 use crate::kernel::Numerics;
 use crate::kernel::attention::{Buffers, Cache, Heads};
@@ -12,6 +12,8 @@ use crate::num::hw;
 pub(super) const LANES: usize = 16;
 /// Most cache rows that are worked on together.
 const ROWS: usize = 64;
+/// Bytes of a line of the processor's caches.
+const LINE: usize = 64;
 /// Most query heads that are worked on together.
 pub(super) const HEADS: usize = 4;
 
@@ -61,8 +63,11 @@ pub(in crate::kernel) fn group(
         b.tile.resize(tile, 0.0);
     }
     let scale = _mm512_set1_ps(hw::rsqrt(h.head_dim as f32));
+    prefetch_rows(cache.k, cache, h, kv, 0);
     for first in (0..rows).step_by(ROWS) {
         let count = ROWS.min(rows - first);
+        prefetch_rows(cache.k, cache, h, kv, first + ROWS);
+        prefetch_rows(cache.v, cache, h, kv, first);
         if cache.halves {
             transpose_halves(cache.k, h, kv, first, count, &mut b.halves);
         } else {
@@ -92,6 +97,21 @@ pub(in crate::kernel) fn group(
                 sized!(heads, vectors, accumulate(cache, h, (kv, first, column), weights, out));
             }
         }
+    }
+}
+
+/// Asks for up to [`ROWS`] rows of a head from `first` on: they lie too far apart for the processor to guess them, and a
+/// token reads each once. Rows shorter than a line are not worth it.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn prefetch_rows(bytes: &[u8], cache: &Cache<'_>, h: &Heads, kv: usize, first: usize) {
+    let size = if cache.halves { 2 } else { 4 };
+    if size * h.head_dim < LINE {
+        return;
+    }
+    for t in first..cache.rows.min(first + ROWS) {
+        let at = size * (t * h.kv_heads + kv) * h.head_dim;
+        prefetch(bytes, at, size * h.head_dim);
     }
 }
 

@@ -14,10 +14,11 @@ use ssnail_shared::isa::{GEMV_ACCUMULATE, GEMV_F16, INSTRUCTION_LEN, Instruction
 
 use super::{Machine, Registers, Scratch};
 use crate::fault::Fault;
-use crate::kernel::Format;
 use crate::kernel::batch::{Batch, GROUP, MOST};
 use crate::kernel::engine::Product;
+use crate::kernel::{Format, Numerics};
 use crate::memory::Memory;
+use crate::num::hw;
 use plan::{Control, Kind, Plan};
 
 /// Instructions around the body in a turn of the loop: the head, ADDI and BLT, and ADDI, STR and the jump back.
@@ -142,7 +143,9 @@ impl Machine {
                 Ok(())
             }
             Kind::Gemv { format, row_bytes } => self.gemv_batch(i, (format, row_bytes), states, batch, &mut scratch),
-            Kind::Each => states.iter_mut().enumerate().try_for_each(|(p, state)| {
+            Kind::Attention => self.attn_batch(i, states, &mut scratch),
+            Kind::Norm if self.numerics == Numerics::Hardware => self.rmsnorm_batch(i, states, &mut scratch),
+            Kind::Norm | Kind::Each => states.iter_mut().enumerate().try_for_each(|(p, state)| {
                 self.memory_mut().use_overlay(p);
                 std::mem::swap(&mut self.registers, state);
                 let done = self.execute(i, &mut scratch, &mut ());
@@ -166,6 +169,29 @@ impl Machine {
         let store =
             Instruction { a: plan.control.pos, x: plan.store, ..Instruction::new(ssnail_shared::isa::Opcode::Str) };
         self.write(&store, plan.store, 4)?.copy_from_slice(&next.to_le_bytes());
+        Ok(())
+    }
+
+    /// RMSNORM for every position.
+    fn rmsnorm_batch(&mut self, i: &Instruction, states: &[Registers], s: &mut Scratch) -> Result<(), Fault> {
+        let Some([n, _, eps]) = states.first().map(|state| state.n) else { return Ok(()) };
+        let length = 4 * u64::from(n);
+        s.a.clear();
+        for (p, state) in states.iter().enumerate() {
+            self.memory_mut().use_overlay(p);
+            let bytes = self.read(i, state.address(i.x), length)?;
+            s.a.extend(bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)));
+        }
+        let n = n as usize;
+        let mut sums = [0.0; MOST];
+        hw::sums_of_squares(&s.a, n, &mut sums);
+        s.y.resize(n, 0.0);
+        for (p, ((state, x), sum)) in states.iter().zip(s.a.chunks(n.max(1))).zip(sums).enumerate() {
+            self.memory_mut().use_overlay(p);
+            self.read_floats(i, state.address(i.y), u64::from(n as u32), &mut s.b)?;
+            hw::scale(x, hw::rms_factor(sum, n, f32::from_bits(eps)), &s.b, &mut s.y);
+            self.write_floats(i, state.address(i.z), &s.y)?;
+        }
         Ok(())
     }
 

@@ -30,6 +30,10 @@ const LARGEST: u64 = 1 << 20;
 pub(super) enum Kind {
     /// Position by position.
     Each,
+    /// All positions together, each seeing one row of the caches more than the one before.
+    Attention,
+    /// RMSNORM of all positions together: the sums of several side by side.
+    Norm,
     /// One pass over the weights for all positions.
     Gemv {
         /// Format of the weights.

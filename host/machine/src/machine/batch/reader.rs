@@ -157,10 +157,10 @@ impl Reader<'_> {
                 self.read(self.operand(i.y)?, 4 * head)?;
                 self.write(self.operand(i.x)?, 4 * n0?)?
             }
-            Opcode::Attn => self.attention(i)?,
+            Opcode::Attn => return Some((Kind::Attention, self.attention(i)?)),
             _ => return None,
         };
-        Some((Kind::Each, written))
+        Some((if i.op == Opcode::Rmsnorm { Kind::Norm } else { Kind::Each }, written))
     }
 
     fn gemv(&mut self, i: &Instruction, columns: u64, rows: u64) -> Option<(Kind, Option<Region>)> {
