@@ -1,6 +1,7 @@
 //! The accelerator's memory: one zeroed block from $8000000.
 
 use std::ops::{Deref, DerefMut, Range};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memmap2::MmapMut;
 use ssnail_shared::map::{ADDRESS_END, MEGABYTE, MEMORY_BASE};
@@ -24,15 +25,39 @@ struct Overlay {
     start: u32,
     length: usize,
     copies: Vec<u8>,
-    /// Offset of the copy in use; `None` while the memory itself is seen.
-    used: Option<usize>,
+    used: Used,
+}
+
+/// Offset of the copy in use; the largest number while the memory itself is seen. Atomic only so that changing it takes no
+/// proof that nobody else looks, which costs more: it is changed for every position of every instruction.
+#[derive(Debug)]
+struct Used(AtomicUsize);
+
+impl Used {
+    const NONE: usize = usize::MAX;
+
+    fn get(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Default for Used {
+    fn default() -> Self {
+        Self(AtomicUsize::new(Self::NONE))
+    }
+}
+
+impl Clone for Used {
+    fn clone(&self) -> Self {
+        Self(AtomicUsize::new(self.get()))
+    }
 }
 
 impl Overlay {
     /// Where an access lies in the copy in use: `None` where it does not touch the range, `Some(None)` where only a part
     /// of it does, which no access may.
     fn place(&self, address: u32, length: u64) -> Option<Option<Range<usize>>> {
-        let used = self.used?;
+        let used = Some(self.used.get()).filter(|used| *used != Used::NONE)?;
         let end = u64::from(self.start) + self.length as u64;
         if length == 0 || u64::from(address) >= end || u64::from(address) + length <= u64::from(self.start) {
             return None;
@@ -183,13 +208,13 @@ impl Memory {
     }
 
     /// Lets one of the copies stand in for its range.
-    pub(crate) fn use_overlay(&mut self, copy: usize) {
-        self.overlay.used = Some(copy * self.overlay.length);
+    pub(crate) fn use_overlay(&self, copy: usize) {
+        self.overlay.used.0.store(copy * self.overlay.length, Ordering::Relaxed);
     }
 
     /// Shows the memory itself again.
-    pub(crate) fn take_overlay_away(&mut self) {
-        self.overlay.used = None;
+    pub(crate) fn take_overlay_away(&self) {
+        self.overlay.used.0.store(Used::NONE, Ordering::Relaxed);
     }
 
     /// Watches `start..end`: the next store there is remembered for [`Memory::take_code_hit`].

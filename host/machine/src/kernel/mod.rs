@@ -10,6 +10,7 @@ pub mod engine;
 mod neon;
 mod pool;
 pub mod portable;
+mod work;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -164,6 +165,35 @@ impl Level {
 /// Rows that the kernels work on together.
 const ROW_GROUP: usize = 16;
 
+/// What will be read after some rows, as addresses of this process: memory is asked for long before its use.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    /// Reading goes on in order to here,
+    end: usize,
+    /// and then from here; zero where nothing is known.
+    next: usize,
+}
+
+impl Ahead {
+    /// What will be read when all before `at` has been; nothing where it is not known.
+    #[cfg(target_arch = "x86_64")]
+    fn of(self, at: usize) -> Option<usize> {
+        match at.checked_sub(self.end) {
+            None => Some(at),
+            Some(over) if self.next > 0 => Some(self.next.wrapping_add(over)),
+            Some(_) => None,
+        }
+    }
+}
+
+/// Asks for a line of memory at an address of this process, which may be any.
+fn prefetch(address: usize) {
+    #[cfg(target_arch = "x86_64")]
+    x86::prefetch(address);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
 /// Room that a kernel needs, kept between calls.
 #[derive(Clone, Debug, Default)]
 pub struct Room {
@@ -174,6 +204,8 @@ pub struct Room {
     row: Vec<f32>,
     /// A decoded group of rows.
     group: Vec<f32>,
+    /// What will be read after the rows, where that is not simply what follows them.
+    ahead: Option<Ahead>,
 }
 
 /// Computes `out[i] = row i * input`. `level` must be one of [`Level::available`]; another computes as the portable one.

@@ -1,12 +1,16 @@
 //! Helper threads that wait for work: awake for a moment after each piece, then asleep.
 
 use std::hint;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::engine::{Own, Shared, hand_over};
+use super::engine::{Own, hand_over};
+use super::prefetch;
+use super::work::{Joint, Shared};
+use crate::memory::Memory;
 
 /// How often a helper looks for new work before it goes to sleep: some tens of microseconds, longer than the pauses
 /// between the matrices of one token.
@@ -30,6 +34,37 @@ pub(super) enum Finish {
 #[repr(align(128))]
 struct Apart<T>(T);
 
+/// What a thread will read after its share of a piece of work, so far as anyone can tell: addresses of this process, which
+/// nothing but asking for the memory behind them is done with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct After {
+    /// Where it begins; zero where nothing is known.
+    pub(super) at: usize,
+    /// Bytes.
+    length: usize,
+}
+
+impl After {
+    /// Most bytes that an idle helper asks for: a part of what its cache holds.
+    const MOST: usize = 256 << 10;
+
+    /// The run of `thread` in the next piece of work.
+    pub(super) fn find(next: &Joint, board: &Board, thread: usize, memory: &Memory) -> Option<Self> {
+        let run = board.run(thread, next.len());
+        let (address, rest) = next.address(run.start)?;
+        let length = rest.min(Self::MOST);
+        Some(Self { at: memory.slice(address, length as u64)?.as_ptr().addr(), length })
+    }
+
+    /// The next line that has not been asked for.
+    fn line(&mut self) -> Option<usize> {
+        let line = self.at;
+        self.at += 64;
+        self.length = self.length.checked_sub(64)?;
+        Some(line)
+    }
+}
+
 /// Which chunks are still to be taken. Every thread has a run of its own, one after the other in memory as the processor
 /// expects it; when that is done it takes from the others' runs.
 #[derive(Debug)]
@@ -45,6 +80,11 @@ impl Board {
     /// First chunk of a thread's run.
     fn first(&self, thread: usize, chunks: usize) -> usize {
         thread * chunks / self.next.len()
+    }
+
+    /// The chunks that a thread takes first.
+    pub(super) fn run(&self, thread: usize, chunks: usize) -> Range<usize> {
+        self.first(thread, chunks)..self.first(thread + 1, chunks)
     }
 
     /// Before a piece of work: nothing of it is taken.
@@ -80,11 +120,13 @@ struct Helper {
 /// A piece of work: its number, what to do, and how many results there are in all. It stays where it is until the caller
 /// takes it away: the counts of its owners are then touched by one thread only.
 #[derive(Debug)]
-struct Task {
+pub(super) struct Task {
     number: u32,
     begun: bool,
-    total: usize,
-    shared: Shared,
+    pub(super) total: usize,
+    pub(super) shared: Shared,
+    /// What the helper will read when this is done.
+    pub(super) after: After,
 }
 
 /// Where work is laid for a helper, and where its results are found.
@@ -141,12 +183,13 @@ impl Pool {
     }
 
     /// Lays a piece of work before every helper. [`Pool::wake`] must follow.
-    pub(super) fn start(&self, shared: &Shared, chunks: usize, total: usize) {
+    pub(super) fn start(&self, shared: &Shared, chunks: usize, total: usize, after: impl Fn(usize) -> After) {
         self.board.reset(chunks);
-        for helper in &self.helpers {
+        for (index, helper) in self.helpers.iter().enumerate() {
             let bell = &helper.desk.bell.0;
             let number = bell.posted.load(Ordering::Relaxed).wrapping_add(1);
-            lock(&helper.desk.slot.0).task = Some(Task { number, begun: false, total, shared: shared.clone() });
+            lock(&helper.desk.slot.0).task =
+                Some(Task { number, begun: false, total, shared: shared.clone(), after: after(index + 1) });
             bell.posted.store(number, Ordering::Release);
         }
     }
@@ -236,9 +279,9 @@ impl Desk {
     /// What a helper does, as thread number `thread`.
     fn serve(&self, board: &Board, thread: usize) {
         let mut own = Own::default();
-        let mut seen = 0;
+        let (mut seen, mut after) = (0, After::default());
         loop {
-            seen = self.wait(seen);
+            seen = self.wait(seen, after);
             if self.bell.0.quit.load(Ordering::SeqCst) {
                 return;
             }
@@ -246,23 +289,27 @@ impl Desk {
             let Slot { task, results } = &mut *slot;
             if let Some(task) = task.as_mut().filter(|task| !task.begun) {
                 task.begun = true;
-                own.work(&task.shared, board, thread, task.total, results);
+                own.work(task, board, thread, results);
                 let number = task.number;
+                after = task.after;
                 drop(slot);
                 self.done.0.store(number, Ordering::Release);
             }
         }
     }
 
-    /// Waits until `posted` differs from `seen`; gives the new value.
-    fn wait(&self, seen: u32) -> u32 {
+    /// Waits until `posted` differs from `seen`; gives the new value. Meanwhile asks for what will be read next.
+    fn wait(&self, seen: u32, mut after: After) -> u32 {
         let bell = &self.bell.0;
         for _ in 0..LOOKS {
             let posted = bell.posted.load(Ordering::SeqCst);
             if posted != seen {
                 return posted;
             }
-            hint::spin_loop();
+            match after.line() {
+                Some(line) => prefetch(line),
+                None => hint::spin_loop(),
+            }
         }
         bell.asleep.store(true, Ordering::SeqCst);
         loop {

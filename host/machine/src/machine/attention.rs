@@ -19,6 +19,9 @@ impl Machine {
         let mut input = std::mem::take(&mut self.input);
         let query = self.registers.address(i.y);
         let result = self.read(i, query, width.saturating_mul(4)).map(|bytes| Arc::make_mut(&mut input).load(bytes));
+        if let Ok(true) = result {
+            self.held.forget();
+        }
         let to = self.registers.address(i.z);
         let result = result
             .and_then(|_| self.read(i, work.k, length).map(drop))
@@ -75,9 +78,10 @@ impl Machine {
         let queries = Arc::make_mut(&mut input);
         queries.x.clear();
         queries.ready = None;
+        self.held.forget();
         let mut first: Option<Asked> = None;
         let asked = states.iter_mut().enumerate().try_for_each(|(p, state)| {
-            self.memory_mut().use_overlay(p);
+            self.memory.use_overlay(p);
             std::mem::swap(&mut self.registers, state);
             let asked = self.attention_asked(i);
             let query = self.registers.address(i.y);
@@ -98,7 +102,7 @@ impl Machine {
         asked?;
         let width = s.y.len() / states.len().max(1);
         states.iter().zip(s.y.chunks_exact(width.max(1))).enumerate().try_for_each(|(p, (state, y))| {
-            self.memory_mut().use_overlay(p);
+            self.memory.use_overlay(p);
             self.write_floats(i, state.address(i.z), y)
         })
     }

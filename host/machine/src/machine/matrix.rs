@@ -9,10 +9,11 @@ use crate::decode;
 use crate::fault::{BadOperand, Fault};
 use crate::kernel::engine::Product;
 use crate::kernel::{self, Format};
+use crate::num::quantise::Activations;
 
 impl Machine {
     /// The format in field a and the bytes of a row of `columns` elements.
-    fn format(&self, i: &Instruction, columns: u32) -> Result<(Format, u64), Fault> {
+    pub(super) fn format(&self, i: &Instruction, columns: u32) -> Result<(Format, u64), Fault> {
         let format = Format::from_number(i.a).ok_or_else(|| self.operand(i, BadOperand::Format(i.a)))?;
         let block = format.ggml().block_len();
         let bytes = format.ggml().row_bytes(u64::from(columns));
@@ -25,7 +26,12 @@ impl Machine {
         let (weights, x, to) = (self.registers.address(i.x), self.registers.address(i.y), self.registers.address(i.z));
         let mut input = std::mem::take(&mut self.input);
         let result = self.read(i, x, 4 * u64::from(columns)).map(|bytes| Arc::make_mut(&mut input).load(bytes));
-        let result = result.and_then(|_| self.gemv_from(i, s, &mut input, [weights, to], [columns, rows]));
+        let result = result.and_then(|other| {
+            if other {
+                self.held.forget();
+            }
+            self.gemv_from(i, s, &mut input, [weights, to], [columns, rows])
+        });
         self.input = input;
         result
     }
@@ -34,7 +40,7 @@ impl Machine {
         &mut self,
         i: &Instruction,
         s: &mut Scratch,
-        input: &mut Arc<crate::num::quantise::Activations>,
+        input: &mut Arc<Activations>,
         [weights, to]: [u32; 2],
         [columns, rows]: [u32; 2],
     ) -> Result<(), Fault> {
@@ -46,14 +52,12 @@ impl Machine {
         }
         self.check_write(i, to, u64::from(rows) * if halves { 2 } else { 4 })?;
         kernel::prepare(self.engine.level(), format, self.numerics, Arc::make_mut(input));
-        // Every row is written, or none: what is left of another instruction need not be cleared first.
-        s.y.resize(rows as usize, 0.0);
-        if row_bytes > 0 {
-            let (numerics, row_bytes, rows) = (self.numerics, row_bytes as usize, rows as usize);
-            let product = Product { format, numerics, weights, row_bytes, rows };
-            self.engine.multiply(&product, &self.memory, input, &mut s.y);
+        if row_bytes == 0 || rows == 0 {
+            s.y.clear();
+            s.y.resize(rows as usize, 0.0);
         } else {
-            s.y.fill(0.0);
+            let (numerics, row_bytes, rows) = (self.numerics, row_bytes as usize, rows as usize);
+            self.multiply(i, Product { format, numerics, weights, row_bytes, rows }, input, &mut s.y);
         }
         if i.b & GEMV_ACCUMULATE != 0 {
             for (y, old) in s.y.iter_mut().zip(&s.b) {
@@ -61,6 +65,26 @@ impl Machine {
             }
         }
         if halves { self.write_halves(i, to, &s.y) } else { self.write_floats(i, to, &s.y) }
+    }
+
+    /// Puts the product of instruction `i` into `y`, perhaps together with what follows.
+    fn multiply(&mut self, i: &Instruction, product: Product, input: &Arc<Activations>, y: &mut Vec<f32>) {
+        if let Some(found) = self.held.find(&product) {
+            y.clear();
+            return y.extend_from_slice(found);
+        }
+        self.look_for_products(i, product);
+        let held = &mut self.held;
+        let alone = held.together.len() == 1;
+        let out = if alone { &mut *y } else { &mut held.out };
+        let starts = self.engine.multiply_several(&held.together, &held.next, &self.memory, input, out);
+        held.keep(starts);
+        if alone {
+            y.truncate(product.rows);
+        } else {
+            y.clear();
+            y.extend(held.out.iter().take(product.rows));
+        }
     }
 
     /// DEQROW: N0 elements as F32.

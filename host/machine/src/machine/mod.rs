@@ -3,6 +3,7 @@
 mod attention;
 mod batch;
 mod control;
+mod held;
 mod hooks;
 mod matrix;
 mod registers;
@@ -22,6 +23,7 @@ use crate::memory::Memory;
 use crate::num::quantise::Activations;
 use crate::stats::Stats;
 use batch::Lookout;
+use held::Held;
 pub use hooks::{Executed, Hooks};
 pub use registers::Registers;
 use script::Script;
@@ -61,6 +63,7 @@ pub struct Machine {
     scratch: Scratch,
     written: Option<(u32, u64)>,
     lookout: Lookout,
+    held: Held,
     plain: bool,
 }
 
@@ -79,6 +82,7 @@ impl Machine {
             scratch: Scratch::default(),
             written: None,
             lookout: Lookout::default(),
+            held: Held::default(),
             plain: false,
         }
     }
@@ -91,6 +95,7 @@ impl Machine {
 
     /// The memory, to be changed between instructions.
     pub fn memory_mut(&mut self) -> &mut Memory {
+        self.held.forget();
         // No other owner exists between instructions, so nothing is ever copied.
         Arc::make_mut(&mut self.memory)
     }
@@ -257,6 +262,7 @@ impl Machine {
     fn write(&mut self, i: &Instruction, address: u32, length: u64) -> Result<&mut [u8], Fault> {
         let fault = self.out_of_memory(i, address, length);
         let target = Arc::make_mut(&mut self.memory).slice_mut(address, length).ok_or(fault)?;
+        self.held.written(address, length);
         self.stats.bytes_written += length;
         self.written = Some((address, length));
         Ok(target)

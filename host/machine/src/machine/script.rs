@@ -18,6 +18,13 @@ pub(super) struct Script {
 }
 
 impl Script {
+    /// The instruction at `pc` if it has been decoded and no store has changed it.
+    pub(super) fn known(&self, memory: &Memory, pc: u32) -> Option<Instruction> {
+        let slot =
+            pc.checked_sub(self.base).filter(|d| d % INSTRUCTION_LEN == 0 && !memory.code_hit())? / INSTRUCTION_LEN;
+        self.slots.get(slot as usize).copied().flatten()
+    }
+
     /// The instruction at `pc`, or its opcode byte where that is illegal.
     pub(super) fn fetch(&mut self, memory: &mut Arc<Memory>, pc: u32) -> Result<Result<Instruction, u8>, Fault> {
         if memory.code_hit() {

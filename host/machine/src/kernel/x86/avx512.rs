@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use crate::kernel::Ahead;
+
 /// How far ahead of their use weights are asked for, at least: the processor's own guesses end with a page, and waiting
 /// for memory would otherwise come on top of the arithmetic. Far, because other work makes memory slow; into the second
 /// cache, which holds that much and has more requests under way than the first.
@@ -13,6 +15,17 @@ pub(super) const AHEAD: usize = 32 << 10;
 pub(super) fn prefetch(from: &[u8], offset: usize, length: usize) {
     for line in (0..length).step_by(64) {
         _mm_prefetch::<_MM_HINT_T1>(from.as_ptr().wrapping_add(offset + line).cast());
+    }
+}
+
+/// Asks for `length` bytes of what will be read when the `offset` bytes from `from` on have been.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn prefetch_ahead(ahead: Option<Ahead>, from: &[u8], offset: usize, length: usize) {
+    let at = from.as_ptr().addr().wrapping_add(offset);
+    let Some(at) = ahead.map_or(Some(at), |ahead| ahead.of(at)) else { return };
+    for line in (0..length).step_by(64) {
+        _mm_prefetch::<_MM_HINT_T1>(core::ptr::without_provenance(at.wrapping_add(line)));
     }
 }
 

@@ -5,8 +5,8 @@
 
 use core::arch::x86_64::*;
 
-use super::avx512::{AHEAD, load_half, load_quarter, prefetch, store};
-use crate::kernel::{Format, Rows};
+use super::avx512::{AHEAD, load_half, load_quarter, prefetch_ahead, store};
+use crate::kernel::{Ahead, Format, Rows};
 use crate::num::quantise::{Activations, BLOCK};
 
 /// Rows that are worked on together.
@@ -14,10 +14,10 @@ const WIDE: usize = crate::kernel::ROW_GROUP;
 
 /// Hardware numerics of Q8_0 and Q4_0. `padded` is room for a last group of fewer than 16 rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-pub(in crate::kernel) fn rows(job: &Rows<'_>, padded: &mut Vec<u8>, out: &mut [f32]) {
+pub(in crate::kernel) fn rows(job: &Rows<'_>, ahead: Option<Ahead>, padded: &mut Vec<u8>, out: &mut [f32]) {
     match job.format {
-        Format::Q8_0 => rows_of::<34, 7>(job, padded, out, |blocks, q| sums_q8(blocks, q)),
-        _ => rows_of::<18, 3>(job, padded, out, |blocks, q| sums_q4(blocks, q)),
+        Format::Q8_0 => rows_of::<34, 7>(job, ahead, padded, out, |blocks, q| sums_q8(blocks, q)),
+        _ => rows_of::<18, 3>(job, ahead, padded, out, |blocks, q| sums_q4(blocks, q)),
     }
 }
 
@@ -25,6 +25,7 @@ pub(in crate::kernel) fn rows(job: &Rows<'_>, padded: &mut Vec<u8>, out: &mut [f
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
 fn rows_of<const BYTES: usize, const OFFSET: u32>(
     job: &Rows<'_>,
+    ahead: Option<Ahead>,
     padded: &mut Vec<u8>,
     out: &mut [f32],
     sums: impl Fn([&[u8; BYTES]; WIDE], &[i8; BLOCK]) -> __m512i,
@@ -33,12 +34,12 @@ fn rows_of<const BYTES: usize, const OFFSET: u32>(
     for (weights, out) in job.weights.chunks(size).zip(out.chunks_mut(WIDE)) {
         let mut totals = [0.0; WIDE];
         if weights.len() == size {
-            store(&mut totals, group::<BYTES, OFFSET>(weights, job, &sums));
+            store(&mut totals, group::<BYTES, OFFSET>(weights, job, ahead, &sums));
         } else {
             padded.clear();
             padded.extend_from_slice(weights);
             padded.resize(size, 0);
-            store(&mut totals, group::<BYTES, OFFSET>(padded, job, &sums));
+            store(&mut totals, group::<BYTES, OFFSET>(padded, job, None, &sums));
         }
         out.copy_from_slice(&totals[..out.len()]);
     }
@@ -51,17 +52,18 @@ fn rows_of<const BYTES: usize, const OFFSET: u32>(
 fn group<const BYTES: usize, const OFFSET: u32>(
     weights: &[u8],
     job: &Rows<'_>,
+    ahead: Option<Ahead>,
     sums: &impl Fn([&[u8; BYTES]; WIDE], &[i8; BLOCK]) -> __m512i,
 ) -> __m512 {
     let Activations { q, scale, sum, .. } = job.input;
     let stride = job.row_bytes;
-    let ahead = weights.len().max(AHEAD);
+    let distance = weights.len().max(AHEAD);
     let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     let places = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(stride as i32));
     let mut totals = _mm512_setzero_ps();
     let inputs = q.as_chunks::<BLOCK>().0.iter().zip(scale.iter().zip(sum)).take(stride / BYTES);
     for (b, (q, (scale, sum))) in inputs.enumerate() {
-        prefetch(weights, ahead + b * WIDE * BYTES, WIDE * BYTES);
+        prefetch_ahead(ahead, weights, distance + b * WIDE * BYTES, WIDE * BYTES);
         let first = weights.as_ptr().wrapping_add(b * BYTES);
         // SAFETY: `weights` is 16 rows of `stride` bytes, which is at least `(b + 1) * BYTES`.
         let blocks = std::array::from_fn(|r| unsafe { &*first.add(r * stride).cast::<[u8; BYTES]>() });

@@ -2,28 +2,33 @@
 
 use core::arch::x86_64::*;
 
-use super::avx512::{AHEAD, fold, load, load_bytes, load_half, load_quarter, load_wide, prefetch};
+use super::avx512::{AHEAD, fold, load, load_bytes, load_half, load_quarter, load_wide, prefetch_ahead};
 use crate::kernel::portable::{LANES, bf16_at, f16_at, f32_at};
-use crate::kernel::{Format, Numerics, Rows};
+use crate::kernel::{Ahead, Format, Numerics, Rows};
 use crate::num::exact;
 
 /// Float numerics of Q8_0 and Q4_0.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub(in crate::kernel) fn block_rows(job: &Rows<'_>, out: &mut [f32]) {
+pub(in crate::kernel) fn block_rows(job: &Rows<'_>, ahead: Option<Ahead>, out: &mut [f32]) {
     match job.format {
-        Format::Q8_0 => block_rows_of(job, out, |b| weights_q8(b)),
-        _ => block_rows_of(job, out, |b| weights_q4(b)),
+        Format::Q8_0 => block_rows_of(job, ahead, out, |b| weights_q8(b)),
+        _ => block_rows_of(job, ahead, out, |b| weights_q4(b)),
     }
 }
 
 /// The order of `portable::float_dot` over decoded blocks: block i goes to lanes 0-31 or 32-63 in turn.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn block_rows_of<const BYTES: usize>(job: &Rows<'_>, out: &mut [f32], weights: impl Fn(&[u8; BYTES]) -> [__m512; 2]) {
+fn block_rows_of<const BYTES: usize>(
+    job: &Rows<'_>,
+    ahead: Option<Ahead>,
+    out: &mut [f32],
+    weights: impl Fn(&[u8; BYTES]) -> [__m512; 2],
+) {
     let inputs = job.input.x.as_chunks::<LANES>().0;
     let last = job.input.x.rchunks_exact(LANES / 2).next().and_then(|x| x.first_chunk::<32>());
     for (row, y) in job.weights.chunks_exact(job.row_bytes).zip(out) {
-        prefetch(row, AHEAD, row.len());
+        prefetch_ahead(ahead, row, AHEAD, row.len());
         let (pairs, odd) = row.as_chunks::<BYTES>().0.as_chunks::<2>();
         let [mut a, mut b, mut c, mut d] = [_mm512_setzero_ps(); 4];
         for ([first, second], x) in pairs.iter().zip(inputs) {
@@ -82,11 +87,11 @@ pub(super) fn weights_q4(block: &[u8; 18]) -> [__m512; 2] {
 
 /// Hardware and float numerics of F32, F16 and BF16.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub(in crate::kernel) fn rows(job: &Rows<'_>, out: &mut [f32]) {
+pub(in crate::kernel) fn rows(job: &Rows<'_>, ahead: Option<Ahead>, out: &mut [f32]) {
     match job.format {
-        Format::F32 => rows_of(job, out, |w| sixteen_f32(w), f32_at),
-        Format::F16 => rows_of(job, out, |w| sixteen_f16(w), f16_at),
-        _ => rows_of(job, out, |w| sixteen_bf16(w), bf16_at),
+        Format::F32 => rows_of(job, ahead, out, |w| sixteen_f32(w), f32_at),
+        Format::F16 => rows_of(job, ahead, out, |w| sixteen_f16(w), f16_at),
+        _ => rows_of(job, ahead, out, |w| sixteen_bf16(w), bf16_at),
     }
 }
 
@@ -95,12 +100,13 @@ pub(in crate::kernel) fn rows(job: &Rows<'_>, out: &mut [f32]) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn rows_of<const BYTES: usize>(
     job: &Rows<'_>,
+    ahead: Option<Ahead>,
     out: &mut [f32],
     sixteen: impl Fn(&[[u8; BYTES]; 16]) -> __m512,
     one: fn([u8; BYTES]) -> f32,
 ) {
     for (row, y) in job.weights.chunks_exact(job.row_bytes).zip(out) {
-        prefetch(row, AHEAD, row.len());
+        prefetch_ahead(ahead, row, AHEAD, row.len());
         let row = row.as_chunks::<BYTES>().0;
         *y = match job.numerics {
             Numerics::Hardware => exact_dot(row, job, &sixteen, one),

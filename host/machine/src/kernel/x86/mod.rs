@@ -26,15 +26,15 @@ pub(super) fn rows(level: Level, job: &Rows<'_>, room: &mut Room, out: &mut [f32
     match job.format {
         Format::Q8_0 | Format::Q4_0 if job.numerics == Numerics::Hardware && avx512 => {
             // SAFETY: the processor has the features.
-            unsafe { blocks512::rows(job, &mut room.padded, out) }
+            unsafe { blocks512::rows(job, room.ahead, &mut room.padded, out) }
         }
         Format::Q8_0 | Format::Q4_0 if avx512 => {
             // SAFETY: the processor has the features.
-            unsafe { dot512::block_rows(job, out) }
+            unsafe { dot512::block_rows(job, room.ahead, out) }
         }
         Format::F32 | Format::F16 | Format::BF16 if avx512 => {
             // SAFETY: the processor has the features.
-            unsafe { dot512::rows(job, out) }
+            unsafe { dot512::rows(job, room.ahead, out) }
         }
         _ if level != Level::Portable && has_avx2() => {
             // SAFETY: the processor has the features.
@@ -125,6 +125,13 @@ pub(super) fn table(level: Level, table: &ssnail_shared::tables::Table, values: 
     // SAFETY: the processor has the features.
     unsafe { table512::eval(table, values) }
     true
+}
+
+/// Asks for a line of memory at any address.
+pub(super) fn prefetch(address: usize) {
+    use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+    // SAFETY: every x86-64 has SSE, and asking for memory reads nothing.
+    unsafe { _mm_prefetch::<_MM_HINT_T1>(core::ptr::without_provenance(address)) };
 }
 
 /// Whether [`Level::Avx512`] can run; the answer is a cached flag.

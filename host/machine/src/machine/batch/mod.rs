@@ -146,7 +146,7 @@ impl Machine {
             Kind::Attention => self.attn_batch(i, states, &mut scratch),
             Kind::Norm if self.numerics == Numerics::Hardware => self.rmsnorm_batch(i, states, &mut scratch),
             Kind::Norm | Kind::Each => states.iter_mut().enumerate().try_for_each(|(p, state)| {
-                self.memory_mut().use_overlay(p);
+                self.memory.use_overlay(p);
                 std::mem::swap(&mut self.registers, state);
                 let done = self.execute(i, &mut scratch, &mut ());
                 std::mem::swap(&mut self.registers, state);
@@ -154,7 +154,7 @@ impl Machine {
             }),
         });
         self.scratch = scratch;
-        self.memory_mut().take_overlay_away();
+        self.memory.take_overlay_away();
         result?;
         let next = pos + count as u32;
         self.registers = states.pop().unwrap_or(before.clone());
@@ -178,7 +178,7 @@ impl Machine {
         let length = 4 * u64::from(n);
         s.a.clear();
         for (p, state) in states.iter().enumerate() {
-            self.memory_mut().use_overlay(p);
+            self.memory.use_overlay(p);
             let bytes = self.read(i, state.address(i.x), length)?;
             s.a.extend(bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)));
         }
@@ -187,7 +187,7 @@ impl Machine {
         hw::sums_of_squares(&s.a, n, &mut sums);
         s.y.resize(n, 0.0);
         for (p, ((state, x), sum)) in states.iter().zip(s.a.chunks(n.max(1))).zip(sums).enumerate() {
-            self.memory_mut().use_overlay(p);
+            self.memory.use_overlay(p);
             self.read_floats(i, state.address(i.y), u64::from(n as u32), &mut s.b)?;
             hw::scale(x, hw::rms_factor(sum, n, f32::from_bits(eps)), &s.b, &mut s.y);
             self.write_floats(i, state.address(i.z), &s.y)?;
@@ -210,7 +210,7 @@ impl Machine {
         let inputs = Arc::make_mut(batch);
         inputs.resize(count);
         for (p, state) in states.iter().enumerate() {
-            self.memory_mut().use_overlay(p);
+            self.memory.use_overlay(p);
             inputs.load(p, self.read(i, state.address(i.y), 4 * u64::from(columns))?);
         }
         inputs.prepare(self.engine.level(), format, self.numerics);
@@ -224,7 +224,7 @@ impl Machine {
         all.resize(rows.next_multiple_of(GROUP) * count, 0.0);
         self.engine.multiply_batch(&product, &self.memory, batch, &mut all);
         let written = states.iter().enumerate().try_for_each(|(p, state)| {
-            self.memory_mut().use_overlay(p);
+            self.memory.use_overlay(p);
             let to = state.address(i.z);
             let (groups, n) = (all.as_chunks::<GROUP>().0, 4 * rows as u64);
             let results = groups.iter().skip(p).step_by(count);
