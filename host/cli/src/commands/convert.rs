@@ -155,6 +155,9 @@ fn consent(lossy: &Lossy, plan: &Plan<'_>) -> Result<()> {
 /// So many bytes are brought to the disk while the next ones are computed.
 const EARLY: u64 = 8 << 20;
 
+/// Pieces of this many bytes, which those of weights are, go to the file without being copied once more.
+const PASSED_ON: usize = 32 << 10;
+
 /// Brings to the disk what has been written whenever it is told that there is more. Only to save time: the commit does
 /// what is left, and reports errors.
 fn to_disk(file: Option<&File>, told: &mpsc::Receiver<()>) {
@@ -175,7 +178,7 @@ fn write(args: &Args, plan: &Plan<'_>) -> Result<()> {
     }
     let bar = progress::bytes("convert", plan.file_len());
     let early = output.file().and_then(|file| file.try_clone().ok());
-    let mut output = BufWriter::with_capacity(1 << 20, output);
+    let mut output = BufWriter::with_capacity(PASSED_ON, output);
     let (more, told) = mpsc::channel();
     let written = thread::scope(|scope| {
         scope.spawn(move || to_disk(early.as_ref(), &told));

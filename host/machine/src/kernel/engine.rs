@@ -9,14 +9,16 @@ use std::time::Duration;
 use super::attention::Buffers;
 use super::batch::Batch;
 use super::pool::{After, Board, Finish, Pool, Task};
+use super::work::{self, Input, Joint, Shared, Work};
 pub use super::work::{Attention, Product, TOGETHER};
-use super::work::{Input, Joint, Shared, Work};
-use super::{Level, Room};
+use super::{Ahead, Level, Room, Rows};
 use crate::memory::Memory;
 use crate::num::quantise::Activations;
 
 /// Work below this many bytes is done by the calling thread: handing it over costs about as long as reading them.
 const WORTH_SHARING: u64 = 80 << 10;
+/// Work on fewer bytes, which the calling thread does at once, does not ask for the memory of what comes next.
+const WORTH_ASKING: usize = 16 << 10;
 /// Bytes of a chunk: at most a few microseconds' work, at least what makes taking it not felt.
 const SMALLEST: u64 = 4 << 10;
 const LARGEST: u64 = 64 << 10;
@@ -150,10 +152,31 @@ impl Engine {
 
     /// Computes `product.rows` rows. The caller has checked that they lie inside the memory.
     pub fn multiply(&mut self, product: &Product, memory: &Arc<Memory>, input: &Arc<Activations>, out: &mut [f32]) {
+        if !self.shared(product.bytes()) {
+            return self.multiply_alone(product, None, memory, input, out);
+        }
         if let Some(joint) = Joint::new(&[*product], self.chunk(product.rows, product.bytes())) {
             let input = Input::Vector(Arc::clone(input));
             self.run(Work::Rows(joint), None, memory, input, product.bytes(), out);
         }
+    }
+
+    /// As the calling thread, at once. `next` is what will be multiplied after it.
+    fn multiply_alone(
+        &mut self,
+        product: &Product,
+        next: Option<&Product>,
+        memory: &Memory,
+        input: &Activations,
+        out: &mut [f32],
+    ) {
+        let Product { format, numerics, row_bytes, .. } = *product;
+        let Some(weights) = memory.slice(product.weights, product.bytes()) else { return };
+        let next = next.and_then(|next| memory.slice(next.weights, 1)).map_or(0, |next| next.as_ptr().addr());
+        let end = weights.as_ptr_range().end.addr();
+        self.own.room.ahead = (weights.len() >= WORTH_ASKING).then_some(Ahead { end, next });
+        super::rows(self.level, &Rows { format, numerics, input, weights, row_bytes }, &mut self.own.room, out);
+        work::one_nan(out);
     }
 
     /// Multiplies up to [`TOGETHER`] matrices with one vector, as one piece of work. `next` is what will be multiplied
@@ -167,6 +190,13 @@ impl Engine {
         input: &Arc<Activations>,
         out: &mut Vec<f32>,
     ) -> [usize; TOGETHER] {
+        if let [product] = products
+            && !self.shared(product.bytes())
+        {
+            out.resize(product.rows, 0.0);
+            self.multiply_alone(product, next.first(), memory, input, out);
+            return [0; TOGETHER];
+        }
         let (Some((joint, bytes)), next) = (self.joint(products), self.joint(next)) else { return [0; TOGETHER] };
         let work = Work::Rows(joint);
         // Every row is written; what is left of another piece need not be cleared first.

@@ -174,18 +174,6 @@ struct Ahead {
     next: usize,
 }
 
-impl Ahead {
-    /// What will be read when all before `at` has been; nothing where it is not known.
-    #[cfg(target_arch = "x86_64")]
-    fn of(self, at: usize) -> Option<usize> {
-        match at.checked_sub(self.end) {
-            None => Some(at),
-            Some(over) if self.next > 0 => Some(self.next.wrapping_add(over)),
-            Some(_) => None,
-        }
-    }
-}
-
 /// Asks for a line of memory at an address of this process, which may be any.
 fn prefetch(address: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -195,7 +183,7 @@ fn prefetch(address: usize) {
 }
 
 /// Room that a kernel needs, kept between calls.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Room {
     /// Rows that are fewer than a group, with zeros behind.
     #[cfg(target_arch = "x86_64")]
@@ -204,8 +192,21 @@ pub struct Room {
     row: Vec<f32>,
     /// A decoded group of rows.
     group: Vec<f32>,
-    /// What will be read after the rows, where that is not simply what follows them.
+    /// What will be read after the rows; `None` where they lie in the caches anyway.
     ahead: Option<Ahead>,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        let ahead = Some(Ahead { end: usize::MAX, next: 0 });
+        Self {
+            #[cfg(target_arch = "x86_64")]
+            padded: Vec::new(),
+            row: Vec::new(),
+            group: Vec::new(),
+            ahead,
+        }
+    }
 }
 
 /// Computes `out[i] = row i * input`. `level` must be one of [`Level::available`]; another computes as the portable one.

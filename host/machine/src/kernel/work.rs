@@ -167,7 +167,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// What a thread whose chunks end before `end` reads after `chunk`, if that is one of its own; `after` comes last.
+    /// What a thread whose chunks end before `end` reads after `chunk`; `after` comes last.
     pub(super) fn ahead(&self, chunk: usize, end: usize, after: usize) -> Option<Ahead> {
         let Work::Rows(joint) = &self.work else { return None };
         let (at, chunks, first) = joint.find(chunk)?;
@@ -183,10 +183,7 @@ impl Shared {
     /// Computes a chunk.
     pub(super) fn compute(&self, chunk: usize, room: &mut Room, buffers: &mut Buffers, out: &mut [f32]) {
         self.compute_any(chunk, room, buffers, out);
-        // One NaN for all: which of two NaNs an addition hands on depends on the kernel.
-        if out.iter().fold(false, |any, y| any | y.is_nan()) {
-            out.iter_mut().filter(|y| y.is_nan()).for_each(|y| *y = f32::NAN);
-        }
+        one_nan(out);
     }
 
     /// [`Shared::compute`] with any NaNs.
@@ -223,5 +220,12 @@ impl Shared {
             // No piece is made like this.
             (Work::Rows(_) | Work::Attention(_), Input::Vectors(_)) | (Work::Batch { .. }, Input::Vector(_)) => {}
         }
+    }
+}
+
+/// One NaN for all: which of two NaNs an addition hands on depends on the kernel.
+pub(super) fn one_nan(out: &mut [f32]) {
+    if out.iter().fold(false, |any, y| any | y.is_nan()) {
+        out.iter_mut().filter(|y| y.is_nan()).for_each(|y| *y = f32::NAN);
     }
 }

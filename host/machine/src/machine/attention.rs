@@ -16,7 +16,7 @@ impl Machine {
     /// ATTN: Z = attention of the query at Y over rows 0..=R[a] of the caches in block X.
     pub(super) fn attn(&mut self, i: &Instruction, s: &mut Scratch) -> Result<(), Fault> {
         let Asked { work, width, length } = self.attention_asked(i)?;
-        let mut input = std::mem::take(&mut self.input);
+        let mut input = self.input.take().unwrap_or_default();
         let query = self.registers.address(i.y);
         let result = self.read(i, query, width.saturating_mul(4)).map(|bytes| Arc::make_mut(&mut input).load(bytes));
         if let Ok(true) = result {
@@ -33,7 +33,7 @@ impl Machine {
             s.y.resize(input.x.len(), 0.0);
             self.engine.attend(&work, &self.memory, &input, &mut s.y);
         }
-        self.input = input;
+        self.input = Some(input);
         result?;
         self.write_floats(i, to, &s.y)
     }
@@ -74,7 +74,7 @@ impl Machine {
         states: &mut [Registers],
         s: &mut Scratch,
     ) -> Result<(), Fault> {
-        let mut input = std::mem::take(&mut self.input);
+        let mut input = self.input.take().unwrap_or_default();
         let queries = Arc::make_mut(&mut input);
         queries.x.clear();
         queries.ready = None;
@@ -98,7 +98,7 @@ impl Machine {
         if let Some(Asked { work, .. }) = first.filter(|_| asked.is_ok()) {
             self.engine.attend(&work, &self.memory, &input, &mut s.y);
         }
-        self.input = input;
+        self.input = Some(input);
         asked?;
         let width = s.y.len() / states.len().max(1);
         states.iter().zip(s.y.chunks_exact(width.max(1))).enumerate().try_for_each(|(p, (state, y))| {

@@ -11,6 +11,9 @@ use crate::kernel::engine::Product;
 use crate::kernel::{self, Format};
 use crate::num::quantise::Activations;
 
+/// From this many bytes on it pays to look for what will be multiplied next.
+const WORTH_LOOKING: u64 = 16 << 10;
+
 impl Machine {
     /// The format in field a and the bytes of a row of `columns` elements.
     pub(super) fn format(&self, i: &Instruction, columns: u32) -> Result<(Format, u64), Fault> {
@@ -24,7 +27,7 @@ impl Machine {
     pub(super) fn gemv(&mut self, i: &Instruction, s: &mut Scratch) -> Result<(), Fault> {
         let [columns, rows, _] = self.registers.n;
         let (weights, x, to) = (self.registers.address(i.x), self.registers.address(i.y), self.registers.address(i.z));
-        let mut input = std::mem::take(&mut self.input);
+        let mut input = self.input.take().unwrap_or_default();
         let result = self.read(i, x, 4 * u64::from(columns)).map(|bytes| Arc::make_mut(&mut input).load(bytes));
         let result = result.and_then(|other| {
             if other {
@@ -32,7 +35,7 @@ impl Machine {
             }
             self.gemv_from(i, s, &mut input, [weights, to], [columns, rows])
         });
-        self.input = input;
+        self.input = Some(input);
         result
     }
 
@@ -72,6 +75,10 @@ impl Machine {
         if let Some(found) = self.held.find(&product) {
             y.clear();
             return y.extend_from_slice(found);
+        }
+        if product.bytes() < WORTH_LOOKING {
+            y.resize(product.rows, 0.0);
+            return self.engine.multiply(&product, &self.memory, input, y);
         }
         self.look_for_products(i, product);
         let held = &mut self.held;

@@ -59,7 +59,8 @@ pub struct Machine {
     numerics: Numerics,
     script: Script,
     engine: Engine,
-    input: Arc<Activations>,
+    /// Taken out while an instruction works with it.
+    input: Option<Arc<Activations>>,
     scratch: Scratch,
     written: Option<(u32, u64)>,
     lookout: Lookout,
@@ -78,7 +79,7 @@ impl Machine {
             numerics,
             script: Script::default(),
             engine: Engine::new(threads),
-            input: Arc::default(),
+            input: None,
             scratch: Scratch::default(),
             written: None,
             lookout: Lookout::default(),

@@ -22,10 +22,19 @@ pub(super) fn prefetch(from: &[u8], offset: usize, length: usize) {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn prefetch_ahead(ahead: Option<Ahead>, from: &[u8], offset: usize, length: usize) {
-    let at = from.as_ptr().addr().wrapping_add(offset);
-    let Some(at) = ahead.map_or(Some(at), |ahead| ahead.of(at)) else { return };
-    for line in (0..length).step_by(64) {
+    // No closures, which the compiler keeps out of functions with features of their own.
+    let Some(ahead) = ahead else { return };
+    let mut at = from.as_ptr().addr().wrapping_add(offset);
+    if at >= ahead.end {
+        if ahead.next == 0 {
+            return;
+        }
+        at = ahead.next.wrapping_add(at - ahead.end);
+    }
+    let mut line = 0;
+    while line < length {
         _mm_prefetch::<_MM_HINT_T1>(core::ptr::without_provenance(at.wrapping_add(line)));
+        line += 64;
     }
 }
 
