@@ -22,6 +22,8 @@ pub struct Times {
     pub quantise: u32,
     /// An operation on a vector.
     pub vector: u32,
+    /// Changing from one program to the other and back.
+    pub call: u32,
 }
 
 /// Elements of the longest vector that the part which computes without the core has room for.
@@ -94,6 +96,7 @@ impl Count {
         }
         add(self.quantised, times.quantise, 1);
         add(self.vectors, times.vector, 1);
+        add(1, times.call, 1);
         sum
     }
 }
@@ -120,9 +123,9 @@ mod tests {
         }
         assert!(!count.see(&instruction(Opcode::Halt, 0, 0, 0)));
         assert!(!count.see(&[0xFF; 16]));
-        let times = Times { rows: [0, 80_000, 0, 8_000, 0], quantise: 3_000, vector: 5_000 };
+        let times = Times { rows: [0, 80_000, 0, 8_000, 0], quantise: 3_000, vector: 5_000, call: 30_000 };
         // 192 rows of 64 in each format, at 10 and 1 ms; two parts quantised; three parts of a vector.
-        assert_eq!(count.milliseconds(&times), 192 * 10 + 192 + 2 * 3 + 3 * 5);
+        assert_eq!(count.milliseconds(&times), 192 * 10 + 192 + 2 * 3 + 3 * 5 + 30);
         assert_eq!(count.widest, 192);
     }
 
@@ -133,7 +136,7 @@ mod tests {
         for _ in 0..3 {
             count.see(&instruction(Opcode::Gemv, format::Q4_0, 0, 0));
         }
-        let times = Times { rows: [u32::MAX; 5], quantise: u32::MAX, vector: u32::MAX };
+        let times = Times { rows: [u32::MAX; 5], quantise: u32::MAX, vector: u32::MAX, call: u32::MAX };
         assert!(count.milliseconds(&times) > 1_000_000);
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use ssnail_gguf::Gguf;
+use ssnail_m65::expansion::Defect;
 use ssnail_m65::hdos::{Hdos, Options};
 use ssnail_m65::io::card::Card;
 use ssnail_m65::{Machine, Model, Scenario, Stop};
@@ -16,6 +17,8 @@ const LONG: u64 = 3000;
 const RETURN: u8 = 13;
 /// Rows of the conversation, and of the line being typed.
 const PANE: std::ops::Range<usize> = 2..46;
+/// Row of the status line.
+const STATUS: usize = 46;
 const INPUT: std::ops::Range<usize> = 47..50;
 const SENTENCE: &str = "Once upon a time there was a little girl who lived near a big forest with her mother, two brothers \
      and a cat named Tom; every day they went out to play, and 12 of the 345 birds sang to them, didn't they";
@@ -64,7 +67,8 @@ fn main() {
     }
 }
 
-/// Tokens without the core: of two models in two formats, with an empty context and far into it, by opcode.
+/// Tokens without the core: of two models in two formats, near the start of the context and far into it, in SSNAIL.CPU
+/// alone by opcode, and from one token to the next in the whole program.
 fn without() {
     let Some(file) = ssnail_xemu_tests::part() else { return };
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/storyteller-small.gguf");
@@ -94,6 +98,50 @@ fn without() {
             let list = profile(&file, &before, code);
             let parts: Vec<String> = list.iter().take(7).map(|(op, _, cycles)| format!("{op:?} {cycles}")).collect();
             println!("  {}", parts.join(", "));
+        }
+        told(&file, &image, "/greedy<RETURN>", if name.ends_with("Q8_0") { 200 } else { 10 }, least);
+        told(&file, &image, "", 10, least);
+    }
+}
+
+/// Cycles from token to token in the program on a machine without a core, by the count in its status line: at the start,
+/// and at the end where that is far away.
+fn told(part: &[u8], image: &[u8], keys: &str, count: u32, least: [f64; 2]) {
+    let files = [File::new("/SSNAIL/SSNAIL.CPU", part), File::new("/SSNAIL/MODEL.SSN", image)];
+    let mut setup = Setup::with(Model::R3, &files);
+    setup.defect = Defect::Absent;
+    let mut s = setup.start().unwrap();
+    play(&mut s, &[Step::Expect("1 model", LONG), Step::Expect("s a token", LONG)]);
+    if keys.is_empty() {
+        let list = s.screen().text();
+        println!("  in the list: {}", list.lines().find_map(|l| l.split("about ").nth(1)).unwrap_or("nothing").trim());
+    }
+    play(&mut s, &[Step::Type("<RETURN>"), Step::Expect("/help lists", LONG)]);
+    play(&mut s, &[Step::Type(keys), Step::Type(&format!("/n {count}<RETURN>"))]);
+    play(&mut s, &[Step::Expect(&format!("most {count}"), LONG)]);
+    s.type_text("One day<RETURN>").unwrap();
+    let mut times = vec![(1, s.machine.board.cycles + 30 * HERTZ)];
+    // Until nothing comes any more.
+    while times.last().is_some_and(|(position, last)| *position < count && s.machine.board.cycles < last + 5 * HERTZ) {
+        s.frame();
+        let line = s.screen().row(STATUS);
+        let position =
+            line.split("| context ").nth(1).and_then(|rest| rest.split('/').next()?.parse().ok()).unwrap_or(0);
+        if times.last().is_some_and(|(last, _)| position > *last) {
+            times.push((position, s.machine.board.cycles));
+        }
+    }
+    let how = if keys.is_empty() { "sampled" } else { "greedy" };
+    for (at, least) in [(3, least[0]), (times.len().saturating_sub(6), least[1])] {
+        let Some([(from, start), .., (to, end)]) = times.get(at..at + 6) else { continue };
+        let cycles = (end - start) / u64::from(to - from);
+        let rate = HERTZ as f64 / cycles as f64;
+        let verdict = if rate >= least { "" } else { "  MISSED" };
+        println!(
+            "  on the screen, {how}, positions {from} to {to}: {cycles} cycles a token, {rate:.2} tokens/s{verdict}"
+        );
+        if count < 100 {
+            break;
         }
     }
 }

@@ -17,6 +17,8 @@ mod mailbox;
 /// The reserve at the end of 8 MB.
 const RESERVE: u32 = MEMORY_BASE + (8 << 20) - mailbox::RESERVE;
 const MAILBOX: u32 = RESERVE + mailbox::MAILBOX;
+/// Where the program finds the milliseconds that a token is estimated to take, with 8 MB.
+pub const ESTIMATE: u32 = MAILBOX + mailbox::MILLISECONDS;
 /// Where the caller is.
 const STUB: usize = 0x1610;
 /// Words of the file's head, and where its code goes.

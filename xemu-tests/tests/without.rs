@@ -8,8 +8,11 @@ use ssnail_m65::{Model, Scenario};
 use ssnail_shared::header::{Header, offset};
 use ssnail_shared::isa::{INSTRUCTION_LEN, Opcode};
 use ssnail_shared::map::{HEADER_LEN, MEGABYTE, PAYLOAD};
+use ssnail_shared::runtime;
 use ssnail_shared::sampler::Settings;
+use ssnail_xemu_tests::bench::HERTZ;
 use ssnail_xemu_tests::card::File;
+use ssnail_xemu_tests::compute::ESTIMATE;
 use ssnail_xemu_tests::reference::{Choosing, answer};
 use ssnail_xemu_tests::scenario::Step::{Expect, Never, Type};
 use ssnail_xemu_tests::scenario::{Setup, play, tokens, words_after};
@@ -187,5 +190,48 @@ fn what_cannot_be_computed_is_refused() {
         setup.defect = Defect::Absent;
         let Some(mut s) = setup.start() else { return };
         play(&mut s, &[Expect("SSNAIL.CPU on the card is damaged or of another version", SHORT)]);
+    }
+}
+
+/// Models of some size tell what the emulator tells, and the list says how long a token takes: 15 % at most beside what it
+/// takes near the start of the context.
+#[test]
+fn models_of_some_size_and_their_estimates() {
+    const FROM: u32 = 3;
+    const TO: u32 = 6;
+    let small = |wtype: &str| {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/storyteller-small.gguf");
+        let gguf = ssnail_gguf::Gguf::open(std::path::Path::new(path)).unwrap();
+        let options = ssnail_convert::Options { wtype: model::policy(wtype), ..ssnail_convert::Options::default() };
+        Some(model::convert(&gguf, &options))
+    };
+    let word = |s: &Scenario, at: u32| {
+        let bytes = ssnail_m65::scenario::dump(&s.machine, at, 4).unwrap();
+        u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+    };
+    for (name, image) in [
+        ("stories260K in Q8_0", model::image("stories260K-Q8_0", "keep")),
+        ("the storyteller", Some(model::storyteller())),
+        ("the small storyteller in Q8_0", small("q8_0")),
+        ("the small storyteller in Q4_0", small("q4_0")),
+        ("the small storyteller in F16", small("f16")),
+    ] {
+        let Some(image) = image else { continue };
+        let Some(mut s) = loaded(Model::R3, &image) else { return };
+        let estimate = f64::from(word(&s, ESTIMATE)) / 1000.0;
+        play(&mut s, &[Type("/greedy<RETURN>/n 8<RETURN>"), Expect("most 8 tokens]", SHORT), Type("Lily<RETURN>")]);
+        let mut reached = |position| {
+            while word(&s, runtime::POS) < position {
+                s.frame();
+            }
+            s.machine.board.cycles as f64 / HERTZ as f64
+        };
+        let start = reached(FROM);
+        let took = (reached(TO) - start) / f64::from(TO - FROM);
+        println!("{name}: {took:.3} s a token, {estimate:.3} s estimated");
+        let want = answer(&image, "Lily", 8, GREEDY);
+        let all: Vec<u32> = want.prompt.iter().chain(&want.ids).copied().collect();
+        assert_eq!(tokens(&s, TO as usize), all[..TO as usize], "{name}");
+        assert!((estimate / took - 1.0).abs() < 0.15, "{name}: {took:.3} s a token, {estimate:.3} s estimated");
     }
 }

@@ -69,6 +69,7 @@ pub struct Fast(());
 
 impl Fast {
     /// Fills their tables.
+    #[inline(never)]
     pub fn new() -> Self {
         matrix(number::TABLES, &[0; 10]);
         vector(number::TABLES, &[0; 10]);

@@ -1,7 +1,7 @@
 //! How long this machine takes for what scripts are made of.
 
 use crate::clock;
-use crate::far::{peek32, poke32, Far};
+use crate::far::{fill, peek32, poke32, Far};
 use crate::mailbox::{HALT, MAILBOX, MILLISECONDS, PC, SCRIPT, SCRIPT_MAX, STATUS, TIMES, TRIAL, WIDEST};
 use crate::Mailbox;
 use ssnail_shared::exec::{Executor, Work};
@@ -19,8 +19,9 @@ pub fn run(mailbox: Mailbox, work: &mut Work<'_>) {
         poke32(from + 4 * i, 0x3F00_0000 + (i << 19) + ((i & 1) << 31));
         i += 1;
     }
-    // The weights are whatever lies at the beginning of this program: as good as any.
-    let weights = mailbox.0 - MAILBOX + 0x100;
+    // An ordinary number in every format, and the scale of a block.
+    let weights = at + 0x800;
+    fill(weights, 0x3C, 4 * TRIAL_COLUMNS * (1 + TRIAL_ROWS));
     let mut fast = crate::kernels::Fast::new();
     let mut time = |op, a, rows| {
         let i = Instruction { op, a, b: 0, x: weights, y: from, z: to };
@@ -63,8 +64,8 @@ pub fn count(mailbox: Mailbox) {
     }
     let mut times = Times::default();
     let mut from = mailbox.0 + TIMES;
-    let Times { rows, quantise, vector } = &mut times;
-    for time in rows.iter_mut().chain([quantise, vector]) {
+    let Times { rows, quantise, vector, call } = &mut times;
+    for time in rows.iter_mut().chain([quantise, vector, call]) {
         *time = peek32(from);
         from += 4;
     }

@@ -25,7 +25,7 @@ pub const HOP: u32 = 0x1600;
 /// Address of the mailbox, a word in that page.
 pub const WHERE: u32 = HOP + 0xF0;
 
-/// Offset of what is to be done: [`RUN`], [`MEASURE`].
+/// Offset of what is to be done: [`RUN`], [`MEASURE`], [`COUNT`], [`NOTHING`].
 pub const COMMAND: u32 = 0x00;
 /// Goes on with a job.
 pub const RUN: u32 = 1;
@@ -33,6 +33,8 @@ pub const RUN: u32 = 1;
 pub const MEASURE: u32 = 2;
 /// Counts the script at [`SCRIPT`] and estimates the time of a token.
 pub const COUNT: u32 = 3;
+/// Does nothing but what every call begins with.
+pub const NOTHING: u32 = 4;
 /// Offset of how it ended.
 pub const STATUS: u32 = 0x04;
 /// Status: not at all (the part panicked).
@@ -57,6 +59,8 @@ pub const REGISTERS: u32 = 0x14;
 pub const LIFE: u32 = 0xA0;
 /// Offset of what was measured, in microseconds: seven words.
 pub const TIMES: u32 = 0xB0;
+/// Offset of the microseconds of a call that does nothing.
+pub const CALL: u32 = 0xCC;
 /// Offset of the milliseconds of a token; 0: not known.
 pub const MILLISECONDS: u32 = 0xD0;
 /// Offset of the length of the longest vector.

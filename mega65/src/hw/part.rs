@@ -115,6 +115,9 @@ impl Part {
     /// Measures this machine, for estimates.
     pub fn measure(&self) {
         self.call(m::MEASURE);
+        let start = super::clock::ticks();
+        self.call(m::NOTHING);
+        poke32(self.mailbox(m::CALL), super::clock::ticks().wrapping_sub(start));
     }
 
     /// Reads the script of the model that is open, whose first sector is in the buffer, and gives the milliseconds of a
