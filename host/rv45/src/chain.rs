@@ -45,7 +45,7 @@ pub fn tail_calls(piece: &mut Piece, symbols: &Symbols) {
 
 fn is_call(inst: &Inst, symbols: &Symbols) -> bool {
     plain(inst, M::JSR, Mode::Absolute)
-        && matches!(inst.operand, Operand::Addr(label, 0) if !symbols.name(label).starts_with("rv_save"))
+        && matches!(inst.operand, Operand::Addr(label, 0) if !crate::runtime::digs(&symbols.name(label)))
 }
 
 /// Removes routines that only jump elsewhere; everything refers to the other place then.

@@ -7,13 +7,14 @@ use std::{fs, io};
 
 /// Usage, for help texts.
 pub const USAGE: &str =
-    "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..] [--asm FILE] [--abort-on-panic] [--smallest] [--compress] [--checks] [--part] [--stack-top HEX]
+    "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..] [--asm FILE] [--abort-on-panic] [--panic-messages] [--smallest] [--compress] [--checks] [--part] [--stack-top HEX]
   ELF      linked for riscv32im with --emit-relocs and rv45.ld (see toolchain.sh)
   --map    symbols with address, size and cycles of their straight path
   --list   RISC-V instructions and 45GS02 code side by side
   --hot    functions (by part of their name) kept fast; --cold: kept small
   --asm    hand-written routines, each beginning with `.func NAME`
   --abort-on-panic  panics stop in rv_panic without the panic handler and its messages
+  --panic-messages  kept even where the panic handler does not look at them
   --smallest  all but hot functions in the smallest form, several times slower
   --part   a part of another program (see ARCHITECTURE.md), with its data where rv45_data says and its soft
            stack below --stack-top ADDRESS
@@ -93,6 +94,7 @@ pub fn run(args: impl IntoIterator<Item = String>) -> Result<String, CommandErro
             "--hot" => options.hot.extend(names(value()?)),
             "--cold" => options.cold.extend(names(value()?)),
             "--abort-on-panic" => options.abort_on_panic = true,
+            "--panic-messages" => options.silent_panics = false,
             "--compress" => options.compress = true,
             "--checks" => options.checks = true,
             "--smallest" => options.smallest = true,

@@ -25,8 +25,8 @@ use trial::{Kind, State, Trial};
 const REFERENCES: usize = 2;
 
 /// Replaces the making of digits in the program's `Display::fmt` of integers, and drops functions that
-/// nothing needs any more; returns how many were changed.
-pub fn replace(elf: &Elf, source: &mut Source, name: &dyn Fn(Label) -> String) -> usize {
+/// nothing needs any more, but for the one at `kept`; returns how many were changed.
+pub fn replace(elf: &Elf, source: &mut Source, kept: Option<Label>, name: &dyn Fn(Label) -> String) -> usize {
     let candidates: Vec<usize> = (0..source.functions.len()).filter(|&i| formats(&source.functions[i].name)).collect();
     if candidates.is_empty() {
         return 0;
@@ -44,7 +44,7 @@ pub fn replace(elf: &Elf, source: &mut Source, name: &dyn Fn(Label) -> String) -
         }
     }
     if changed > 0 {
-        drop_unused(source, &pointed);
+        drop_unused(source, pointed.iter().copied().chain(kept));
     }
     changed
 }
@@ -234,14 +234,14 @@ fn code((number, references): (Reg, usize), goals: &[Goal], field: i32, kind: Ki
 }
 
 /// Leaves out functions that can no longer be reached.
-fn drop_unused(source: &mut Source, pointed: &[Label]) {
+fn drop_unused(source: &mut Source, roots: impl Iterator<Item = Label>) {
     let owner: HashMap<Label, usize> = source
         .functions
         .iter()
         .enumerate()
         .flat_map(|(i, f)| f.address_taken.iter().chain([&f.label]).map(move |&l| (l, i)))
         .collect();
-    let mut todo: Vec<Label> = pointed.iter().copied().chain([source.entry]).collect();
+    let mut todo: Vec<Label> = roots.chain([source.entry]).collect();
     let mut kept = vec![false; source.functions.len()];
     while let Some(label) = todo.pop() {
         if let Some(&i) = owner.get(&label)

@@ -9,6 +9,7 @@ mod reader;
 use crate::asm::{Label, Symbols};
 use crate::elf::{Elf, Reloc, Section};
 use crate::ir::{Function, Placement};
+use crate::runtime::is_panic;
 pub use demangle::demangle;
 pub use error::FrontError;
 use objects::{Object, Objects};
@@ -71,12 +72,19 @@ struct Front<'a> {
 /// Gives the routine that takes the place of a function of the program, by the function's name.
 pub type Redirect<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Reads the program in `elf`, starting at `entry`. Calls of functions for which `redirect` names
-/// another routine go there, and their bodies are left out.
+/// Reads the program in `elf`, starting at `entry`; the function at `handler` is kept as well. Calls of
+/// functions for which `redirect` names another routine go there, and their bodies are left out. What only
+/// panics lead to is marked [`Placement::Cold`].
 ///
 /// # Errors
 /// [`FrontError`] with the place of what cannot be translated.
-pub fn read(elf: &Elf, entry: &str, symbols: &mut Symbols, redirect: Redirect<'_>) -> Result<Source, FrontError> {
+pub fn read(
+    elf: &Elf,
+    entry: &str,
+    handler: Option<u32>,
+    symbols: &mut Symbols,
+    redirect: Redirect<'_>,
+) -> Result<Source, FrontError> {
     if elf.relocs.is_empty() {
         return Err(FrontError::NoRelocations);
     }
@@ -89,7 +97,7 @@ pub fn read(elf: &Elf, entry: &str, symbols: &mut Symbols, redirect: Redirect<'_
     let bounds = function_bounds(elf);
     let mut front =
         Front { elf, symbols, relocs, bounds, labels: HashMap::new(), redirect, objects: Objects::new(elf) };
-    front.read(entry)
+    front.read(entry, handler)
 }
 
 /// Functions by address. Sizes come from the symbols; where a symbol has none, the next one ends it.
@@ -124,7 +132,7 @@ fn function_bounds(elf: &Elf) -> BTreeMap<u32, (u32, String)> {
 }
 
 impl Front<'_> {
-    fn read(&mut self, entry: &str) -> Result<Source, FrontError> {
+    fn read(&mut self, entry: &str, handler: Option<u32>) -> Result<Source, FrontError> {
         let start = self
             .bounds
             .iter()
@@ -136,9 +144,23 @@ impl Front<'_> {
         let mut data: Vec<Object> = Vec::new();
         let mut kept: BTreeSet<Object> = BTreeSet::new();
         let mut done: BTreeMap<u32, Function> = BTreeMap::new();
-        while !todo.is_empty() || !data.is_empty() {
+        let mut panics: BTreeSet<u32> = handler.into_iter().filter(|a| self.bounds.contains_key(a)).collect();
+        let mut cold = false;
+        while !todo.is_empty() || !data.is_empty() || !panics.is_empty() {
+            if todo.is_empty() && data.is_empty() {
+                cold = true;
+                todo.append(&mut panics);
+                todo.retain(|a| !done.contains_key(a));
+            }
             if let Some(addr) = todo.pop_first() {
-                let (function, calls, objects) = self.function(addr)?;
+                if !cold && self.bounds.get(&addr).is_some_and(|b| is_panic(&b.1)) {
+                    panics.insert(addr);
+                    continue;
+                }
+                let (mut function, calls, objects) = self.function(addr)?;
+                if cold && function.placement == Placement::Normal {
+                    function.placement = Placement::Cold;
+                }
                 done.insert(addr, function);
                 let called = calls.into_iter().filter_map(|a| self.function_of(a));
                 todo.extend(called.filter(|a| !done.contains_key(a)));
@@ -181,7 +203,6 @@ impl Front<'_> {
                 line.label = self.labels.get(&line.addr).copied();
             }
             crate::flow::link_register::erase(function);
-            crate::flow::frames::merge(function);
         }
         let pointers: Vec<CodePointer> =
             pointers.into_iter().map(|(addr, target)| CodePointer { addr, target: self.label(target) }).collect();

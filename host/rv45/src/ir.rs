@@ -89,14 +89,20 @@ pub enum Ir {
     /// Prologue: makes a frame and saves s0..s(n-1).
     Save {
         n: u8,
-        /// Bytes by which sp moves further.
-        extra: u8,
+        /// Bytes by which sp moves.
+        frame: u8,
     },
     /// Epilogue: undoes `Save` and returns.
     Restore {
         n: u8,
-        /// Bytes by which sp moves further.
-        extra: u8,
+        /// Bytes by which sp moves.
+        frame: u8,
+    },
+    /// Undoes `Save` before a call in tail position.
+    Leave {
+        n: u8,
+        /// Bytes by which sp moves.
+        frame: u8,
     },
     /// Request to whoever runs the program: a7 says which, a0 to a2 are its arguments.
     Ecall,

@@ -16,14 +16,15 @@ mod thunks;
 use crate::asm::{Item, Label, Symbols};
 use crate::chain;
 use crate::elf::Elf;
-use crate::flow::heat::Heat;
 use crate::flow::live::Callees;
 use crate::flow::whole;
+use crate::flow::{self, heat::Heat};
 use crate::front::{self, Source};
 use crate::ir::{Function, Placement};
 use crate::lower::{self, Pool, Style};
 use crate::outline;
-use crate::runtime::Runtime;
+use crate::runtime::{HANDLER, Runtime};
+use crate::rv::Reg;
 pub use error::LinkError;
 pub use options::Options;
 use room::Room;
@@ -77,12 +78,44 @@ pub fn link(file: &[u8], options: &Options) -> Result<Program, LinkError> {
     for text in &options.assembly {
         runtime.add(text, &mut symbols)?;
     }
-    let mut source =
-        front::read(&elf, &options.entry, &mut symbols, &|name| runtime.redirect(name, options.abort_on_panic))?;
+    let mut handler = None;
+    if options.silent_panics && !options.abort_on_panic {
+        handler = silent_handler(&elf, &runtime, &symbols, options)?;
+    }
+    let short = options.abort_on_panic || handler.is_some();
+    let mut source = front::read(&elf, &options.entry, handler, &mut symbols, &|name| runtime.redirect(name, short))?;
+    let handler = source.functions.iter().find(|f| Some(f.addr) == handler).map(|f| f.label);
+    if let Some(label) = handler {
+        runtime.forward("rv_panic", label, &mut symbols);
+    }
+    source.functions.iter_mut().for_each(|f| flow::frames::simplify(f, options.checks));
     if options.decimal {
-        crate::digits::replace(&elf, &mut source, &|label| symbols.name(label));
+        crate::digits::replace(&elf, &mut source, handler, &|label| symbols.name(label));
     }
     link_source(source, &runtime, &mut symbols, options)
+}
+
+/// The address of the panic handler, if it does not look at what it is told: then panics need not tell it anything.
+fn silent_handler(
+    elf: &Elf,
+    runtime: &Runtime,
+    symbols: &Symbols,
+    options: &Options,
+) -> Result<Option<u32>, LinkError> {
+    let Some(handler) = elf.symbols.iter().find(|s| s.function && s.defined && s.name.ends_with(HANDLER)) else {
+        return Ok(None);
+    };
+    let mut symbols = symbols.clone();
+    let source =
+        front::read(elf, &options.entry, Some(handler.value), &mut symbols, &|name| runtime.redirect(name, false))?;
+    let targets: Vec<Label> = source.pointers.iter().map(|p| p.target).collect();
+    let callees = whole::analyse(&source.functions, &targets, source.entry, &|label| symbols.name(label));
+    let looks = source
+        .functions
+        .iter()
+        .find(|f| f.addr == handler.value)
+        .is_none_or(|f| callees.reads.get(&f.label).is_none_or(|&reads| reads & flow::all(Reg::A0) != 0));
+    Ok((!looks).then_some(handler.value))
 }
 
 /// Translates and links a program that was read (or made) as [`Source`].

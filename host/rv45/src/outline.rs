@@ -233,8 +233,8 @@ fn movable(inst: &Inst, symbols: &Symbols) -> bool {
     match mnemonic {
         M::PHA | M::PHX | M::PHY | M::PHZ | M::PHP | M::PHW | M::PLA | M::PLX | M::PLY | M::PLZ | M::PLP => false,
         M::TSX | M::TSY | M::TXS | M::TYS | M::RTI | M::BRK | M::MAP | M::EOM => false,
-        // The save routine takes its return address from the stack.
-        M::JSR => inst.operand.label().is_none_or(|l| !symbols.name(l).starts_with("rv_save")),
+        // These routines take their return address from the stack.
+        M::JSR => inst.operand.label().is_none_or(|l| !crate::runtime::digs(&symbols.name(l))),
         _ => true,
     }
 }

@@ -1,6 +1,6 @@
 //! The hand-written routines: their sources, and those that are made on demand.
 
-use crate::asm::{Builder, Item, Mnemonic as M, Mode, Operand, Parser, Routine, Symbols, TextError};
+use crate::asm::{Builder, Item, Label, Mnemonic as M, Mode, Operand, Parser, Routine, Symbols, TextError};
 use crate::flow::{ARGUMENTS, Bytes, regs};
 use crate::lower::cells::{self, cell};
 use crate::rv::Reg;
@@ -29,6 +29,9 @@ pub const OVERLAY: u8 = 0xFD;
 
 /// Lowest page of the soft stack, where stacks are checked.
 pub const STACK_PAGE: u8 = 0xFE;
+
+/// The panic handler's function, in any mangling, ends with this.
+pub const HANDLER: &str = "rust_begin_unwind";
 
 /// Names that only the translator itself uses start with this.
 const OWN: &str = "rv_";
@@ -67,6 +70,14 @@ impl Runtime {
         Ok(())
     }
 
+    /// The routine `name` only goes on elsewhere.
+    pub fn forward(&mut self, name: &str, to: Label, symbols: &mut Symbols) {
+        let mut b = Builder::default();
+        b.label(symbols.named(name));
+        b.jmp(to);
+        self.routines.insert(name.into(), b.items);
+    }
+
     /// The routine that takes the place of the program's function `name`.
     pub fn redirect(&self, name: &str, abort_on_panic: bool) -> Option<String> {
         if !name.starts_with(OWN) && self.routines.contains_key(name) {
@@ -81,8 +92,13 @@ impl Runtime {
     }
 }
 
+/// True for the routines that work on the stack below their return address.
+pub fn digs(name: &str) -> bool {
+    name.starts_with("rv_save") || name.starts_with("rv_leave")
+}
+
 /// True for the functions of core and alloc that only report a panic (any mangling).
-fn is_panic(name: &str) -> bool {
+pub fn is_panic(name: &str) -> bool {
     const PARTS: [&str; 8] = [
         "4core9panicking",
         "16slice_index_fail",
@@ -146,14 +162,16 @@ fn constants() -> Vec<(String, i64)> {
 fn family(name: &str, symbols: &mut Symbols) -> Option<Vec<Item>> {
     let mut b = Builder::default();
     b.label(symbols.named(name));
-    if let Some((n, extra)) = frame(name, "rv_save_") {
-        b.imm(M::LDA, frame_size(n).saturating_add(extra));
+    if let Some((n, bytes)) = frame(name, "rv_save_") {
+        b.imm(M::LDA, bytes);
         b.imm(M::LDX, 2 * (12 - n));
         b.jmp(symbols.named("rv_save"));
-    } else if let Some((n, extra)) = frame(name, "rv_restore_") {
-        b.imm(M::LDA, frame_size(n).saturating_add(extra));
+    } else if let Some((kind, (n, bytes))) =
+        ["rv_restore", "rv_leave"].iter().find_map(|kind| Some((kind, frame(name, &format!("{kind}_"))?)))
+    {
+        b.imm(M::LDA, bytes);
         b.imm(M::LDX, 44u8.wrapping_sub(4 * n));
-        b.jmp(symbols.named("rv_restore"));
+        b.jmp(symbols.named(kind));
     } else {
         let base = name.strip_prefix("rv_sw_")?;
         let base = (1..32).map(Reg).find(|r| r.to_string() == base)?;
@@ -170,10 +188,10 @@ fn family(name: &str, symbols: &mut Symbols) -> Option<Vec<Item>> {
     Some(b.items)
 }
 
-/// Registers and further bytes in the name of a save or restore routine.
+/// Registers and bytes of the frame in the name of a save or restore routine.
 fn frame(name: &str, prefix: &str) -> Option<(u8, u8)> {
-    let (n, extra) = name.strip_prefix(prefix)?.split_once('_')?;
-    Some((n.parse().ok().filter(|&n| n <= 12)?, extra.parse().ok()?))
+    let (n, bytes) = name.strip_prefix(prefix)?.split_once('_')?;
+    Some((n.parse().ok().filter(|&n| n <= 12)?, bytes.parse().ok()?))
 }
 
 /// Bytes by which the save routine moves sp: part of LLVM's frame layout.

@@ -67,6 +67,16 @@ fn bench() {
 }
 
 #[test]
+fn a_message_that_the_panic_handler_does_not_look_at_is_left_out() {
+    agree("fault", 10_000_000);
+    let Some(file) = common::program("fault") else { return };
+    let [silent, told] = [true, false]
+        .map(|silent_panics| link(&file, &Options { silent_panics, ..Options::default() }).unwrap().map.image);
+    println!("{silent} bytes without messages, {told} with them");
+    assert!(silent < told);
+}
+
+#[test]
 fn overlays() {
     agree("overlays", 50_000_000);
     let Some(file) = common::program("overlays") else { return };

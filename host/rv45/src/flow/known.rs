@@ -78,6 +78,11 @@ pub fn step(op: &Ir, values: &mut Values, live: Bytes) {
             }
         }
         Ir::Save { .. } => forget(values, Reg::SP),
+        Ir::Leave { .. } => {
+            for r in (1..32).map(Reg).filter(|&r| mask_of(PRESERVED, r) != 0) {
+                forget(values, r);
+            }
+        }
         _ => {}
     }
 }

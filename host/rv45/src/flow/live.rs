@@ -109,6 +109,7 @@ pub fn before(op: &Ir, live: Bytes, callees: &Callees, results: Bytes) -> Bytes 
         Ir::Ret => exit,
         Ir::Save { n, .. } => live | saved_registers(n) | all(Reg::SP),
         Ir::Restore { n, .. } => exit & !saved_registers(n),
+        Ir::Leave { n, .. } => (live & !saved_registers(n)) | all(Reg::SP),
         Ir::Ecall => live & !all(Reg::A0) | regs([10, 11, 12, 17]),
         Ir::Halt => 0,
     }

@@ -5,6 +5,7 @@ use super::{Front, FrontError};
 use crate::asm::Label;
 use crate::elf::Reloc;
 use crate::ir::{Ir, Line, Src};
+use crate::runtime::frame_size;
 use crate::rv::{AluOp, Inst, Reg, Width, decode};
 use std::collections::BTreeSet;
 
@@ -163,13 +164,13 @@ impl Reader<'_, '_> {
         let name = name.or_else(|| self.front.bounds.get(&target).map(|b| b.1.clone()));
         if let Some(n) = name.as_deref().and_then(|n| n.strip_prefix("__riscv_save_")).and_then(|n| n.parse().ok()) {
             return match link {
-                Reg::T0 => Ok(Ir::Save { n, extra: 0 }),
+                Reg::T0 => Ok(Ir::Save { n, frame: frame_size(n) }),
                 _ => Err(self.control(addr, "__riscv_save called with an unusual link register")),
             };
         }
         if let Some(n) = name.as_deref().and_then(|n| n.strip_prefix("__riscv_restore_")).and_then(|n| n.parse().ok()) {
             return match link {
-                Reg::ZERO => Ok(Ir::Restore { n, extra: 0 }),
+                Reg::ZERO => Ok(Ir::Restore { n, frame: frame_size(n) }),
                 _ => Err(self.control(addr, "__riscv_restore called instead of jumped to")),
             };
         }

@@ -13,6 +13,8 @@ pub struct Options {
     /// Panics go to the routine `rv_panic` (an endless loop unless [`Options::assembly`] has another)
     /// instead of the panic handler; messages and their formatting vanish.
     pub abort_on_panic: bool,
+    /// Panic messages that the panic handler does not look at are left out, and what formats them.
+    pub silent_panics: bool,
     /// Detect stack overflow: after each prologue; the program ends in `rv_overflow` then.
     pub checks: bool,
     /// Compress the file even when it is small enough without.
@@ -49,6 +51,7 @@ impl Default for Options {
             entry: "main".into(),
             peepholes: Peepholes::ALL,
             abort_on_panic: false,
+            silent_panics: true,
             checks: false,
             compress: false,
             overlay_files: false,

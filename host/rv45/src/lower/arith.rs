@@ -137,7 +137,7 @@ fn add_fast(cx: &mut Context<'_>, rd: Reg, k: u8) {
 }
 
 /// Stack pointer plus constant: the stack lies in one bank, 16 bits are enough.
-fn move_stack(cx: &mut Context<'_>, k: u32) {
+pub fn move_stack(cx: &mut Context<'_>, k: u32) {
     let sp = cell(Reg::SP);
     let down = (k as i32) < 0;
     let n = (k as i32).unsigned_abs();

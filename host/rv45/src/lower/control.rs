@@ -1,8 +1,9 @@
 //! Calls, returns, jumps, prologues, host calls.
 
+use super::arith::move_stack;
 use super::cells::{BASE, W2, W5};
 use super::constant::zero_above;
-use super::context::{Byte, Context};
+use super::context::{Byte, Context, Mode};
 use crate::asm::{Mnemonic as M, Mode as AddrMode, Operand};
 use crate::ir::Ir;
 use crate::lower::cells::cell;
@@ -16,11 +17,19 @@ pub fn control(cx: &mut Context<'_>, op: &Ir) {
         Ir::CallReg { reg } => indirect(cx, M::JSR, reg),
         Ir::JumpReg { reg } => indirect(cx, M::JMP, reg),
         Ir::Ret => cx.out.imp(M::RTS),
-        Ir::Save { n, extra } => {
-            named(cx, M::JSR, &format!("rv_save_{n}_{extra}"));
+        // Without registers to save the call would cost more than it does.
+        Ir::Save { n: 0, frame } if cx.style == Mode::Speed => move_stack(cx, u32::from(frame).wrapping_neg()),
+        Ir::Leave { n: 0, frame } if cx.style == Mode::Speed => move_stack(cx, frame.into()),
+        Ir::Restore { n: 0, frame } if cx.style == Mode::Speed => {
+            move_stack(cx, frame.into());
+            cx.out.imp(M::RTS);
+        }
+        Ir::Save { n, frame } => {
+            named(cx, M::JSR, &format!("rv_save_{n}_{frame}"));
             check_stacks(cx);
         }
-        Ir::Restore { n, extra } => named(cx, M::JMP, &format!("rv_restore_{n}_{extra}")),
+        Ir::Restore { n, frame } => named(cx, M::JMP, &format!("rv_restore_{n}_{frame}")),
+        Ir::Leave { n, frame } => named(cx, M::JSR, &format!("rv_leave_{n}_{frame}")),
         Ir::Ecall => named(cx, M::JSR, "rv_ecall"),
         Ir::Halt => named(cx, M::JMP, "rv_halt"),
         _ => {}

@@ -67,6 +67,38 @@
         BRA .test
 .done:  RTS
 
+.func rv_leave              ; the same, back to the caller with the return address of the function on top
+        STX W0
+        STA W1
+        PLA
+        STA W2
+        PLA
+        STA W2+1
+        INW W2
+        LDA W1
+        CLC
+        ADC SP
+        STA SP
+        BCC .start
+        INC SP+1
+.start: LDX #44
+.test:  CPX W0
+        BEQ .done
+        PLA
+        STA S+3,X
+        PLA
+        STA S+2,X
+        PLA
+        STA S+1,X
+        PLA
+        STA S,X
+        DEX
+        DEX
+        DEX
+        DEX
+        BRA .test
+.done:  JMP (BASE+W2)
+
 ; Where stacks are checked: after each prologue. The hardware stack must stay above page 2, the soft
 ; stack above STACK_PAGE of its bank.
 .func rv_check
