@@ -212,6 +212,17 @@ impl Memory {
         self.overlay.used.0.store(copy * self.overlay.length, Ordering::Relaxed);
     }
 
+    /// Where an access lies among all copies while one of them is in use; `None` where it lies in the memory itself.
+    pub(crate) fn overlay_place(&self, copy: usize, address: u32, length: u64) -> Option<Range<usize>> {
+        self.use_overlay(copy);
+        self.overlay.place(address, length)?
+    }
+
+    /// Exchanges the copies with `copies`: whoever has them can write to them while the memory is shared.
+    pub(crate) fn swap_overlay(&mut self, copies: &mut Vec<u8>) {
+        std::mem::swap(&mut self.overlay.copies, copies);
+    }
+
     /// Shows the memory itself again.
     pub(crate) fn take_overlay_away(&self) {
         self.overlay.used.0.store(Used::NONE, Ordering::Relaxed);

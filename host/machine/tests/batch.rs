@@ -17,6 +17,7 @@ struct Case<'a> {
     header: &'a Header,
     file: &'a [u8],
     numerics: Numerics,
+    threads: usize,
     tokens: &'a [u32],
     n: u32,
     pos: u32,
@@ -27,7 +28,10 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn machine(&self, plain: bool) -> Machine {
-        let mut m = Machine::new(Memory::length_for(self.header.memory_needed), self.numerics, 1);
+        let threads = if plain { 1 } else { self.threads };
+        let mut m = Machine::new(Memory::length_for(self.header.memory_needed), self.numerics, threads);
+        // Threads share everything that can be shared.
+        m.set_least_shared(0);
         image::load(self.header, self.file, m.memory_mut(), |_| {}).unwrap();
         m.set_plain(plain);
         let memory = m.memory_mut();
@@ -95,6 +99,7 @@ fn every_image_and_prompt_length() {
                     header: &header,
                     file: &file,
                     numerics,
+                    threads: 1 + length as usize % 3,
                     tokens: &tokens,
                     n: 3,
                     pos,
@@ -124,8 +129,20 @@ fn tokens_that_do_not_exist_and_any_limit() {
         }
         let limit = if round % 3 == 0 { u64::from(random(&mut state) % 3000) } else { u64::MAX };
         let numerics = Numerics::Hardware;
-        Case { name, header: &header, file: &file, numerics, tokens: &tokens, n: 2, pos: 0, limit, damage: &[] }
-            .compare();
+        let threads = 1 + round % 2;
+        Case {
+            name,
+            header: &header,
+            file: &file,
+            numerics,
+            threads,
+            tokens: &tokens,
+            n: 2,
+            pos: 0,
+            limit,
+            damage: &[],
+        }
+        .compare();
     }
 }
 
@@ -159,6 +176,7 @@ fn damaged_scripts() {
             header: &header,
             file: &file,
             numerics,
+            threads: 1 + usize::from(round % 10 == 0),
             tokens: &tokens,
             n: 2,
             pos: 0,

@@ -71,6 +71,7 @@ fn random_programs_end_in_values() {
         let mut random = Random(seed);
         let numerics = if seed % 2 == 0 { Numerics::Hardware } else { Numerics::Float };
         let mut m = Machine::new(LENGTH, numerics, 1 + seed as usize % 2);
+        m.set_least_shared(0);
         let memory = m.memory_mut().slice_mut(MEMORY_BASE, u64::from(LENGTH)).unwrap();
         for word in memory.as_chunks_mut().0 {
             // Small words, so that blocks of attention make sense now and then, and floats of every kind.

@@ -188,7 +188,9 @@ fn threads_do_not_show() {
             engine.attend(&attention, &memory, &input, &mut z);
             // All vectors are the same, so all results are.
             let mut all = vec![0.0; rows.next_multiple_of(batch::GROUP) * vectors];
-            engine.multiply_batch(&product, &memory, &together, &mut all);
+            engine.multiply_batch(&product, &memory, &together, |first, results| {
+                all[first * vectors..][..results.len()].copy_from_slice(results);
+            });
             for (vector, row) in (0..vectors).flat_map(|v| (0..rows).map(move |r| (v, r))) {
                 let there = all[batch::place(row, vector, vectors)];
                 assert_eq!(there.to_bits(), y[row].to_bits(), "round {round}, row {row}, vector {vector}");
@@ -239,7 +241,9 @@ fn several_vectors_at_once_give_what_each_gives() {
         let several = Arc::new(several);
         for engine in &mut engines {
             let mut out = vec![0.0; rows.next_multiple_of(batch::GROUP) * vectors];
-            engine.multiply_batch(&product, &memory, &several, &mut out);
+            engine.multiply_batch(&product, &memory, &several, |first, results| {
+                out[first * vectors..][..results.len()].copy_from_slice(results);
+            });
             for (v, input) in inputs.iter().enumerate() {
                 let mut input = input.clone();
                 kernel::prepare(Level::best(), format, Numerics::Hardware, &mut input);

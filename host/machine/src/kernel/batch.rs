@@ -12,6 +12,7 @@ pub const GROUP: usize = ROW_GROUP;
 
 /// Several vectors of the same length.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub struct Batch {
     inputs: Vec<Activations>,
     /// What [`Batch::prepare`] has filled.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::attention::Buffers;
 use super::batch::Batch;
-use super::pool::{After, Board, Finish, Pool, Task};
+use super::pool::{After, Board, Pool, Task};
 use super::work::{self, Input, Joint, Shared, Work};
 pub use super::work::{Attention, Product, TOGETHER};
 use super::{Ahead, Level, Room, Rows};
@@ -41,44 +41,26 @@ impl Own {
             results.push(f32::from_bits(chunk as u32));
             let start = results.len();
             results.resize(start + length.min(total.saturating_sub(chunk * length)), 0.0);
-            self.look_ahead(shared, board, thread, chunk, task.after);
-            shared.compute(chunk, &mut self.room, &mut self.buffers, &mut results[start..]);
+            self.compute(shared, board, thread, chunk, task.after, &mut results[start..]);
         }
     }
 
-    /// As the calling thread: takes chunks and puts the results where they belong. `begun` is called behind the first.
-    fn work_into(&mut self, shared: &Shared, board: &Board, after: After, begun: impl Fn(), out: &mut [f32]) {
-        let (length, chunks) = (shared.work.chunk_len(), shared.work.chunks());
-        let mut first = true;
-        while let Some(chunk) = board.take(0, chunks) {
-            let Some(place) = out.get_mut(chunk * length..) else { continue };
-            let n = length.min(place.len());
-            self.look_ahead(shared, board, 0, chunk, after);
-            shared.compute(chunk, &mut self.room, &mut self.buffers, &mut place[..n]);
-            if std::mem::take(&mut first) {
-                begun();
-            }
-        }
-        if first {
-            begun();
-        }
-    }
-
-    /// Notes what the thread will read after a chunk: the rest of its own run and then `after`, or nothing if it took the
-    /// chunk from another's.
-    fn look_ahead(&mut self, shared: &Shared, board: &Board, thread: usize, chunk: usize, after: After) {
+    /// Computes a chunk; meanwhile asks for what the thread will read after it: the rest of its own run and then `after`,
+    /// or nothing if it took the chunk from another's.
+    fn compute(&mut self, shared: &Shared, board: &Board, thread: usize, chunk: usize, after: After, out: &mut [f32]) {
         let run = board.run(thread, shared.work.chunks());
         let own = run.contains(&chunk);
         self.room.ahead = shared.ahead(chunk, if own { run.end } else { chunk + 1 }, if own { after.at } else { 0 });
+        shared.compute(chunk, &mut self.room, &mut self.buffers, out);
     }
 }
 
-/// Puts what [`Own::work`] wrote down where it belongs; `length` is that of a chunk.
-pub(super) fn hand_over(mut results: &[f32], length: usize, out: &mut [f32]) {
+/// Gives what [`Own::work`] wrote down, chunk by chunk, to `take`; `length` is that of a chunk, `total` that of all.
+pub(super) fn hand_over(mut results: &[f32], length: usize, total: usize, mut take: impl FnMut(usize, &[f32])) {
     while let Some((chunk, rest)) = results.split_first() {
-        let Some(place) = out.get_mut(chunk.to_bits() as usize * length..) else { return };
-        let n = length.min(place.len()).min(rest.len());
-        place[..n].copy_from_slice(&rest[..n]);
+        let chunk = chunk.to_bits() as usize;
+        let n = length.min(total.saturating_sub(chunk * length)).min(rest.len());
+        take(chunk, &rest[..n]);
         results = &rest[n..];
     }
 }
@@ -90,6 +72,12 @@ pub struct Engine {
     own: Own,
     pool: Pool,
     crowd: Crowd,
+    /// Work on fewer bytes is not shared.
+    least: u64,
+    /// Results of a chunk.
+    piece: Vec<f32>,
+    /// The chunks whose results have been taken.
+    taken: Vec<bool>,
 }
 
 /// Whether sharing work pays. On a busy machine a helper that holds a chunk may not run for milliseconds, and everyone
@@ -135,6 +123,9 @@ impl Engine {
             own: Own::default(),
             pool,
             crowd: Crowd { delays: 0, alone: 0, next: Crowd::FIRST },
+            least: WORTH_SHARING,
+            piece: Vec::new(),
+            taken: Vec::new(),
         }
     }
 
@@ -157,7 +148,7 @@ impl Engine {
         }
         if let Some(joint) = Joint::new(&[*product], self.chunk(product.rows, product.bytes())) {
             let input = Input::Vector(Arc::clone(input));
-            self.run(Work::Rows(joint), None, memory, input, product.bytes(), out);
+            self.run(Work::Rows(joint), None, memory, input, product.bytes(), out.len(), into(out));
         }
     }
 
@@ -201,7 +192,15 @@ impl Engine {
         let work = Work::Rows(joint);
         // Every row is written; what is left of another piece need not be cleared first.
         out.resize(work.chunks() * work.chunk_len(), 0.0);
-        self.run(work, next.map(|(next, _)| next), memory, Input::Vector(Arc::clone(input)), bytes, out);
+        self.run(
+            work,
+            next.map(|(next, _)| next),
+            memory,
+            Input::Vector(Arc::clone(input)),
+            bytes,
+            out.len(),
+            into(out),
+        );
         joint.places()
     }
 
@@ -211,13 +210,25 @@ impl Engine {
         Some((Joint::new(products, self.chunk(rows, bytes))?, bytes))
     }
 
-    /// Multiplies with every vector of a batch; `out` as [`batch::rows`] lays it out. The caller has checked that the
-    /// rows lie inside the memory.
-    pub fn multiply_batch(&mut self, product: &Product, memory: &Arc<Memory>, batch: &Arc<Batch>, out: &mut [f32]) {
-        let bytes = product.bytes() * batch.len() as u64;
-        let chunk = self.chunk(product.rows, bytes);
-        let work = Work::Batch { product: *product, chunk, vectors: batch.len() };
-        self.run(work, None, memory, Input::Vectors(Arc::clone(batch)), bytes, out);
+    /// Multiplies with every vector of a batch. The results go to `take`, some rows at a time, in any order and each once:
+    /// with the number of the first row, as [`batch::rows`](super::batch::rows) lays them out. The caller has checked that
+    /// the rows lie inside the memory.
+    pub fn multiply_batch(
+        &mut self,
+        product: &Product,
+        memory: &Arc<Memory>,
+        batch: &Arc<Batch>,
+        mut take: impl FnMut(usize, &[f32]),
+    ) {
+        let vectors = batch.len();
+        let bytes = product.bytes() * vectors as u64;
+        // So few that they are still in the first cache when they are taken.
+        let chunk = self.fine_chunk(product.rows, bytes);
+        let work = Work::Batch { product: *product, chunk, vectors };
+        let total = product.rows.next_multiple_of(super::ROW_GROUP) * vectors;
+        let input = Input::Vectors(Arc::clone(batch));
+        // Weights in the caches are multiplied about four times as fast as they are read from memory.
+        self.run(work, None, memory, input, bytes / 4, total, |at, results| take(at / vectors.max(1), results));
     }
 
     /// Rows in a chunk: whole groups, so few that threads finish together, so many that taking one costs nothing.
@@ -225,6 +236,10 @@ impl Engine {
         if !self.shared(bytes) {
             return rows.next_multiple_of(super::ROW_GROUP).max(super::ROW_GROUP);
         }
+        self.fine_chunk(rows, bytes)
+    }
+
+    fn fine_chunk(&self, rows: usize, bytes: u64) -> usize {
         let size = (bytes / (32 * self.threads() as u64)).clamp(SMALLEST, LARGEST);
         ((size * rows as u64 / bytes.max(1)) as usize).next_multiple_of(super::ROW_GROUP).max(super::ROW_GROUP)
     }
@@ -236,15 +251,25 @@ impl Engine {
         }
         let width = (a.heads.heads * a.heads.head_dim) as u64;
         let input = Input::Vector(Arc::clone(input));
-        self.run(Work::Attention(*a), None, memory, input, 8 * width * (a.rows * a.queries) as u64, out);
+        // As long as reading so many bytes of weights takes: few, since what a model with a small context reads lies in the
+        // caches.
+        let bytes = 4 * width * (a.rows * a.queries) as u64;
+        self.run(Work::Attention(*a), None, memory, input, bytes, out.len(), into(out));
     }
 
     /// Whether work on this many bytes is done by several threads.
     #[must_use]
     pub fn shared(&self, bytes: u64) -> bool {
-        self.pool.helpers() > 0 && bytes >= WORTH_SHARING
+        self.pool.helpers() > 0 && bytes >= self.least
     }
 
+    /// Shares work from so many bytes on, instead of from where it pays.
+    pub fn set_least_shared(&mut self, bytes: u64) {
+        self.least = bytes;
+    }
+
+    /// Does a piece of work; `take` gets the results of each chunk with their place among all, of which there are `total`.
+    #[allow(clippy::too_many_arguments)]
     fn run(
         &mut self,
         work: Work,
@@ -252,31 +277,63 @@ impl Engine {
         memory: &Arc<Memory>,
         input: Input,
         bytes: u64,
-        out: &mut [f32],
+        total: usize,
+        mut take: impl FnMut(usize, &[f32]),
     ) {
         let shared = Shared { work, level: self.level, memory: Arc::clone(memory), input };
         let (length, chunks) = (work.chunk_len(), work.chunks());
-        let mut done = false;
-        if self.shared(bytes) && chunks > 1 && self.crowd.allows() {
-            let board = self.pool.board();
+        let size = |chunk: usize| length.min(total.saturating_sub(chunk * length));
+        let together = self.shared(bytes) && chunks > 1 && self.crowd.allows();
+        let Self { own, pool, piece, taken, .. } = self;
+        taken.clear();
+        taken.resize(chunks, false);
+        if together {
+            let mut take = |chunk: usize, results: &[f32]| {
+                take(chunk * length, results);
+                if let Some(taken) = taken.get_mut(chunk) {
+                    *taken = true;
+                }
+            };
+            let board = pool.board();
             let after =
                 |thread| next.as_ref().and_then(|next| After::find(next, board, thread, memory)).unwrap_or_default();
-            self.pool.start(&shared, chunks, out.len(), after);
-            self.own.work_into(&shared, board, after(0), || self.pool.wake(), out);
+            pool.start(&shared, chunks, total, after);
+            let (after, mut sleepers) = (after(0), true);
+            while let Some(chunk) = board.take(0, chunks) {
+                piece.resize(size(chunk), 0.0);
+                own.compute(&shared, board, 0, chunk, after, piece);
+                // Behind the first chunk, so that no time is spent on waiting until the others see the work.
+                if std::mem::take(&mut sleepers) {
+                    pool.wake();
+                }
+                take(chunk, piece);
+            }
+            if sleepers {
+                pool.wake();
+            }
             // A chunk at a tenth of the speed of memory, and what waking up may take.
             let patience = Duration::from_nanos(bytes / chunks as u64 + 200_000);
-            let finish = self.pool.finish(length, patience, out);
-            self.crowd.note(finish == Finish::Late);
-            done = finish != Finish::Lost;
+            let late = pool.finish(patience, |results| hand_over(results, length, total, &mut take));
+            self.crowd.note(late);
         }
-        if !done {
-            let first =
-                next.and_then(|next| memory.slice(next.address(0)?.0, 1)).map_or(0, |next| next.as_ptr().addr());
-            for (chunk, out) in out.chunks_mut(length.max(1)).enumerate() {
-                self.own.room.ahead = shared.ahead(chunk, chunks, first);
-                let Own { room, buffers } = &mut self.own;
-                shared.compute(chunk, room, buffers, out);
+        // All of them, or those of a helper that is no more.
+        let first = next.and_then(|next| memory.slice(next.address(0)?.0, 1)).map_or(0, |next| next.as_ptr().addr());
+        for chunk in 0..chunks {
+            if taken.get(chunk) == Some(&false) {
+                piece.resize(size(chunk), 0.0);
+                own.room.ahead = shared.ahead(chunk, chunks, first);
+                shared.compute(chunk, &mut own.room, &mut own.buffers, piece);
+                take(chunk * length, piece);
             }
+        }
+    }
+}
+
+/// Puts results where they belong.
+fn into(out: &mut [f32]) -> impl FnMut(usize, &[f32]) {
+    |at, results| {
+        if let Some(place) = out.get_mut(at..at + results.len()) {
+            place.copy_from_slice(results);
         }
     }
 }

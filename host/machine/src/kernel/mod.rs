@@ -167,6 +167,7 @@ const ROW_GROUP: usize = 16;
 
 /// What will be read after some rows, as addresses of this process: memory is asked for long before its use.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 struct Ahead {
     /// Reading goes on in order to here,
     end: usize,

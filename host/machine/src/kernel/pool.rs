@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::engine::{Own, hand_over};
+use super::engine::Own;
 use super::prefetch;
 use super::work::{Joint, Shared};
 use crate::memory::Memory;
@@ -20,7 +20,7 @@ const A_MOMENT: u32 = 100;
 
 /// How the helpers finished a piece of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Finish {
+enum Finish {
     /// As was to be expected.
     InTime,
     /// Much later: the system had given their processor to something else.
@@ -207,23 +207,19 @@ impl Pool {
         }
     }
 
-    /// Waits for every helper and collects what they computed. No helper has a task afterwards.
-    pub(super) fn finish(&self, length: usize, patience: Duration, out: &mut [f32]) -> Finish {
-        let mut finish = Finish::InTime;
+    /// Waits for every helper and gives what each computed to `take`, but for those that have ended. No helper has a task
+    /// afterwards. Says whether any was late: the system had given its processor to something else.
+    pub(super) fn finish(&self, patience: Duration, mut take: impl FnMut(&[f32])) -> bool {
+        let mut late = false;
         for helper in &self.helpers {
-            match helper.wait(patience) {
-                Some(Finish::Lost) => finish = Finish::Lost,
-                Some(waited) => {
-                    if waited == Finish::Late && finish == Finish::InTime {
-                        finish = waited;
-                    }
-                    hand_over(&lock(&helper.desk.slot.0).results, length, out);
-                }
-                None => {}
+            let finish = helper.wait(patience);
+            late |= finish == Some(Finish::Late);
+            if matches!(finish, Some(Finish::InTime | Finish::Late)) {
+                take(&lock(&helper.desk.slot.0).results);
             }
             lock(&helper.desk.slot.0).task = None;
         }
-        finish
+        late
     }
 }
 

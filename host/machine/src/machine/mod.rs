@@ -118,6 +118,12 @@ impl Machine {
         self.plain = plain;
     }
 
+    /// Shares work among the threads from so many bytes on, instead of from where it pays: for tests, whose models are
+    /// small.
+    pub fn set_least_shared(&mut self, bytes: u64) {
+        self.engine.set_least_shared(bytes);
+    }
+
     /// Clears the registers and puts the program counter at `pc`.
     pub fn start(&mut self, pc: u32) {
         self.registers = Registers { pc, ..Registers::default() };

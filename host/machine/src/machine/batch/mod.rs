@@ -219,41 +219,76 @@ impl Machine {
         self.stats.bytes_read += u64::from(row_bytes) * u64::from(rows) * (count as u64 - 1);
         let (numerics, row_bytes, rows) = (self.numerics, row_bytes as usize, rows as usize);
         let product = Product { format, numerics, weights, row_bytes, rows };
+        let more = i.b & GEMV_ACCUMULATE != 0;
+        let length = 4 * rows as u64;
+        let mut places = [const { 0..0 }; MOST];
+        let inside = states.iter().zip(&mut places).enumerate().all(|(p, (state, place))| {
+            let found = self.memory.overlay_place(p, state.address(i.z), length);
+            found.is_some_and(|found| {
+                *place = found;
+                true
+            })
+        });
+        if inside && i.b & GEMV_F16 == 0 {
+            self.stats.bytes_read += if more { length * count as u64 } else { 0 };
+            self.stats.bytes_written += length * count as u64;
+            // Straight to where they belong, while the weights are read from the memory that all threads share.
+            let mut copies = std::mem::take(&mut s.bytes);
+            self.memory_mut().swap_overlay(&mut copies);
+            self.engine.multiply_batch(&product, &self.memory, batch, |first, results| {
+                for (at, results) in results.chunks_exact(GROUP * count).enumerate() {
+                    let row = first + at * GROUP;
+                    for (place, results) in places.iter().zip(results.as_chunks::<GROUP>().0) {
+                        let target = copies.get_mut(place.start + 4 * row..place.end).unwrap_or_default();
+                        put(more, target, results);
+                    }
+                }
+            });
+            self.memory_mut().swap_overlay(&mut copies);
+            s.bytes = copies;
+            return Ok(());
+        }
         let mut all = std::mem::take(&mut s.a);
         // All that is read below is written.
         all.resize(rows.next_multiple_of(GROUP) * count, 0.0);
-        self.engine.multiply_batch(&product, &self.memory, batch, &mut all);
+        self.engine.multiply_batch(&product, &self.memory, batch, |first, results| {
+            if let Some(place) = all.get_mut(first * count..first * count + results.len()) {
+                place.copy_from_slice(results);
+            }
+        });
         let written = states.iter().enumerate().try_for_each(|(p, state)| {
             self.memory.use_overlay(p);
             let to = state.address(i.z);
-            let (groups, n) = (all.as_chunks::<GROUP>().0, 4 * rows as u64);
-            let results = groups.iter().skip(p).step_by(count);
-            if i.b & GEMV_F16 == 0 {
-                // Straight to where they belong.
-                let more = i.b & GEMV_ACCUMULATE != 0;
-                if more {
-                    self.read(i, to, n)?;
-                }
-                let target = self.write(i, to, n)?.as_chunks_mut::<4>().0;
-                for (target, results) in target.chunks_mut(GROUP).zip(results) {
-                    for (old, y) in target.iter_mut().zip(results) {
-                        *old = if more { y + f32::from_le_bytes(*old) } else { *y }.to_le_bytes();
-                    }
-                }
-                return Ok(());
-            }
             s.y.clear();
-            s.y.extend(results.flatten());
+            s.y.extend(all.as_chunks::<GROUP>().0.iter().skip(p).step_by(count).flatten());
             s.y.truncate(rows);
-            if i.b & GEMV_ACCUMULATE != 0 {
+            if more {
                 self.read_floats(i, to, rows as u64, &mut s.b)?;
                 for (y, old) in s.y.iter_mut().zip(&s.b) {
                     *y += old;
                 }
             }
-            self.write_halves(i, to, &s.y)
+            if i.b & GEMV_F16 != 0 { self.write_halves(i, to, &s.y) } else { self.write_floats(i, to, &s.y) }
         });
         s.a = all;
         written
+    }
+}
+
+/// Writes the results of a group of rows, or what the target holds more of them; the last group may have fewer rows.
+fn put(more: bool, target: &mut [u8], results: &[f32; GROUP]) {
+    let target = target.as_chunks_mut::<4>().0;
+    match (target.first_chunk_mut::<GROUP>(), more) {
+        (Some(target), false) => *target = results.map(f32::to_le_bytes),
+        (Some(target), true) => {
+            for (old, y) in target.iter_mut().zip(results) {
+                *old = (y + f32::from_le_bytes(*old)).to_le_bytes();
+            }
+        }
+        (None, _) => {
+            for (old, y) in target.iter_mut().zip(results) {
+                *old = if more { y + f32::from_le_bytes(*old) } else { *y }.to_le_bytes();
+            }
+        }
     }
 }
