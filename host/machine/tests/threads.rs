@@ -126,6 +126,18 @@ proptest! {
     }
 
     #[test]
+    fn every_level_rounds_to_half_alike(values in prop::collection::vec(any::<u32>(), 0..70), near in 0x3300_0000u32..0x4780_0000) {
+        let near = [near, near & 0xffff_f000, near | 0x8000_0fff, 0x7f80_0001, 0xffc0_1234];
+        let values: Vec<f32> = values.iter().chain(&near).map(|v| f32::from_bits(*v)).collect();
+        let expected: Vec<u8> = values.iter().flat_map(|v| f32_to_f16(*v).to_le_bytes()).collect();
+        for level in Level::available() {
+            let mut out = vec![0; expected.len()];
+            kernel::halves(level, &values, &mut out);
+            prop_assert_eq!(&out, &expected, "{:?}", level);
+        }
+    }
+
+    #[test]
     fn every_level_attends_alike(
         seed: u64, hardware: bool, halves: bool, kv_heads in 1usize..4, group in 1usize..7, head in 1usize..140,
         rows in 1usize..140,

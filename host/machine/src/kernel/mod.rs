@@ -17,6 +17,7 @@ mod x86;
 use ssnail_quant::GgmlType;
 use ssnail_shared::tables::Table;
 
+use crate::num::half::f32_to_f16;
 use crate::num::quantise::{Activations, Form, quantise_block};
 
 /// A weight format, as the matrix unit tells them apart.
@@ -233,5 +234,17 @@ pub fn table(level: Level, table: &Table, values: &mut [f32]) {
     let _ = level;
     for v in values {
         *v = table.eval(*v);
+    }
+}
+
+/// Writes values as F16, two bytes each.
+pub fn halves(level: Level, values: &[f32], out: &mut [u8]) {
+    #[cfg(target_arch = "x86_64")]
+    if x86::halves(level, values, out) {
+        return;
+    }
+    let _ = level;
+    for (b, v) in out.as_chunks_mut().0.iter_mut().zip(values) {
+        *b = f32_to_f16(*v).to_le_bytes();
     }
 }

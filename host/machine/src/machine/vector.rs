@@ -6,7 +6,6 @@ use ssnail_shared::tables::{GELU, SILU};
 use super::{Hooks, Machine, Scratch};
 use crate::fault::{BadOperand, Fault};
 use crate::kernel::{self, Numerics};
-use crate::num::half::f32_to_f16;
 use crate::num::{float, hw};
 
 impl Machine {
@@ -19,24 +18,21 @@ impl Machine {
         let n = self.n0();
         self.read_floats(i, self.registers.address(i.x), n, &mut s.a)?;
         self.read_floats(i, self.registers.address(i.y), n, &mut s.b)?;
-        s.y.clear();
-        let pairs = s.a.iter().zip(&s.b);
+        let Scratch { a, b, .. } = s;
         match (i.op, self.numerics) {
-            (Opcode::Vadd, _) => s.y.extend(pairs.map(|(a, b)| a + b)),
-            (Opcode::Vmul, _) => s.y.extend(pairs.map(|(a, b)| a * b)),
-            (_, numerics) => {
-                s.y.resize(s.a.len(), 0.0);
-                match numerics {
-                    Numerics::Hardware => {
-                        s.y.copy_from_slice(&s.a);
-                        kernel::table(self.engine.level(), &SILU, &mut s.y);
-                        s.y.iter_mut().zip(&s.b).for_each(|(y, b)| *y *= b);
-                    }
-                    Numerics::Float => float::silumul(&s.a, &s.b, &mut s.y),
-                }
+            (Opcode::Vadd, _) => a.iter_mut().zip(&*b).for_each(|(a, b)| *a += b),
+            (Opcode::Vmul, _) => a.iter_mut().zip(&*b).for_each(|(a, b)| *a *= b),
+            (_, Numerics::Hardware) => {
+                kernel::table(self.engine.level(), &SILU, a);
+                a.iter_mut().zip(&*b).for_each(|(a, b)| *a *= b);
+            }
+            (_, Numerics::Float) => {
+                s.y.resize(a.len(), 0.0);
+                float::silumul(a, b, &mut s.y);
+                return self.write_floats(i, self.registers.address(i.z), &s.y);
             }
         }
-        self.write_floats(i, self.registers.address(i.z), &s.y)
+        self.write_floats(i, self.registers.address(i.z), a)
     }
 
     /// GELU and CVT16.
@@ -55,10 +51,8 @@ impl Machine {
 
     /// Writes values as F16.
     pub(super) fn write_halves(&mut self, i: &Instruction, to: u32, values: &[f32]) -> Result<(), Fault> {
-        let target = self.write(i, to, 2 * values.len() as u64)?;
-        for (b, v) in target.as_chunks_mut().0.iter_mut().zip(values) {
-            *b = f32_to_f16(*v).to_le_bytes();
-        }
+        let level = self.engine.level();
+        kernel::halves(level, values, self.write(i, to, 2 * values.len() as u64)?);
         Ok(())
     }
 

@@ -26,20 +26,16 @@ pub fn sum(mut terms: impl Iterator<Item = f32>) -> f32 {
 
 /// `y = (x * r) * gain` with `r = rsqrt(sum(x^2) * recip(n) + eps)`.
 pub fn rmsnorm(x: &[f32], gain: &[f32], eps: f32, out: &mut [f32]) {
-    scale(x, rms_factor(sum(x.iter().map(|v| v * v)), x.len(), eps), gain, out);
+    let r = rms_factor(sum(x.iter().map(|v| v * v)), x.len(), eps);
+    for ((y, v), g) in out.iter_mut().zip(x).zip(gain) {
+        *y = (v * r) * g;
+    }
 }
 
 /// The r of [`rmsnorm`], given the sum of the squares.
 #[must_use]
 pub fn rms_factor(squares: f32, n: usize, eps: f32) -> f32 {
     rsqrt(squares * recip(n as f32) + eps)
-}
-
-/// `y = (x * r) * gain`.
-pub fn scale(x: &[f32], r: f32, gain: &[f32], out: &mut [f32]) {
-    for ((y, v), g) in out.iter_mut().zip(x).zip(gain) {
-        *y = (v * r) * g;
-    }
 }
 
 /// The sums of the squares of vectors of `n` elements, one after the other in `x`. Several side by side, as each addition

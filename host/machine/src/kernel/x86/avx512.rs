@@ -86,6 +86,28 @@ pub(super) fn store(to: &mut [f32; 16], v: __m512) {
     unsafe { _mm512_storeu_ps(to.as_mut_ptr(), v) }
 }
 
+/// Values as F16, two bytes each: nearest, ties to even, NaNs quiet with the upper bits of what they carry.
+#[target_feature(enable = "avx512f")]
+pub(in crate::kernel) fn halves(values: &[f32], out: &mut [u8]) {
+    let (whole, rest) = values.as_chunks::<16>();
+    let (places, last) = out.as_chunks_mut::<32>();
+    let convert = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>;
+    for (v, place) in whole.iter().zip(&mut *places) {
+        // SAFETY: the place is 32 writable bytes.
+        unsafe { _mm256_storeu_si256(place.as_mut_ptr().cast(), convert(load(v))) };
+    }
+    let mut few = [0.0; 16];
+    for (few, v) in few.iter_mut().zip(rest) {
+        *few = *v;
+    }
+    let mut bytes = [0; 32];
+    // SAFETY: the array is 32 writable bytes.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), convert(load(&few))) };
+    for (to, from) in last.iter_mut().zip(bytes) {
+        *to = from;
+    }
+}
+
 /// The 16 lanes added up in halves: 8 to 8, 4 to 4, 2 to 2, 1 to 1.
 #[inline]
 #[target_feature(enable = "avx512f")]

@@ -127,6 +127,16 @@ pub(super) fn table(level: Level, table: &ssnail_shared::tables::Table, values: 
     true
 }
 
+/// Writes values as F16 if there is a kernel for it; says whether there was.
+pub(super) fn halves(level: Level, values: &[f32], out: &mut [u8]) -> bool {
+    if level != Level::Avx512 || !has_avx512() {
+        return false;
+    }
+    // SAFETY: the processor has the features.
+    unsafe { avx512::halves(values, out) }
+    true
+}
+
 /// Asks for a line of memory at any address.
 pub(super) fn prefetch(address: usize) {
     use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};

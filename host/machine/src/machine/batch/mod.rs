@@ -185,12 +185,14 @@ impl Machine {
         let n = n as usize;
         let mut sums = [0.0; MOST];
         hw::sums_of_squares(&s.a, n, &mut sums);
-        s.y.resize(n, 0.0);
         for (p, ((state, x), sum)) in states.iter().zip(s.a.chunks(n.max(1))).zip(sums).enumerate() {
             self.memory.use_overlay(p);
             self.read_floats(i, state.address(i.y), u64::from(n as u32), &mut s.b)?;
-            hw::scale(x, hw::rms_factor(sum, n, f32::from_bits(eps)), &s.b, &mut s.y);
-            self.write_floats(i, state.address(i.z), &s.y)?;
+            let r = hw::rms_factor(sum, n, f32::from_bits(eps));
+            let target = self.write(i, state.address(i.z), length)?.as_chunks_mut().0;
+            for ((b, v), g) in target.iter_mut().zip(x).zip(&s.b) {
+                *b = ((v * r) * g).to_le_bytes();
+            }
         }
         Ok(())
     }
