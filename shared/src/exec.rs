@@ -38,6 +38,8 @@ pub enum Fault {
         /// Elements there are.
         room: u32,
     },
+    /// The kernels were told to stop: the instruction is half done, and the job must not be gone on with.
+    Stopped,
 }
 
 impl From<mem::Fault> for Fault {
@@ -47,14 +49,14 @@ impl From<mem::Fault> for Fault {
 }
 
 impl Fault {
-    /// The code that the core's error register would show; [`Fault::Room`] has none of its own.
+    /// The code that the core's error register would show; [`Fault::Room`] and [`Fault::Stopped`] have none of their own.
     #[must_use]
     pub const fn job_error(self) -> JobError {
         match self {
             Self::Address(_) => JobError::Address,
             Self::Misaligned => JobError::Misaligned,
             Self::IllegalOpcode(_) => JobError::IllegalOpcode,
-            Self::Operand | Self::Room { .. } => JobError::Operand,
+            Self::Operand | Self::Room { .. } | Self::Stopped => JobError::Operand,
         }
     }
 }
@@ -66,6 +68,7 @@ impl fmt::Display for Fault {
             Self::Room { needed, room } => {
                 write!(f, "a vector of {needed} elements; without the core at most {room} can be computed")
             }
+            Self::Stopped => f.write_str("stopped"),
             other => f.write_str(other.job_error().text()),
         }
     }

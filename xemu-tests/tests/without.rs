@@ -235,3 +235,13 @@ fn models_of_some_size_and_their_estimates() {
         assert!((estimate / took - 1.0).abs() < 0.15, "{name}: {took:.3} s a token, {estimate:.3} s estimated");
     }
 }
+
+/// In F32 a multiplication with a matrix takes seconds: RUN/STOP ends it between two rows.
+#[test]
+fn an_answer_is_stopped_in_a_long_instruction() {
+    let Some(image) = vector("llama_f32") else { return };
+    let Some(mut s) = loaded(Model::R3, &image) else { return };
+    play(&mut s, &[Type("ab<RETURN>")]);
+    press_after(&mut s, 77, STOP);
+    play(&mut s, &[Expect("[stopped]", 10)]);
+}

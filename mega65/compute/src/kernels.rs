@@ -5,6 +5,8 @@
 
 #![allow(unsafe_code)]
 
+use crate::far::peek;
+use crate::KEY;
 use ssnail_shared::exec::kernels::{self, Cache, Kernels, Operand, Portable, Rows};
 use ssnail_shared::exec::num::{f16_to_f32, f32_to_f16, recip};
 use ssnail_shared::exec::{Fault, BLOCK};
@@ -64,16 +66,29 @@ mod number {
 /// 1 as F32.
 const ONE: u32 = 0x3F80_0000;
 
+/// Key codes of RUN/STOP and ESC.
+const STOPS: [u8; 3] = [3, 0xA3, 0x1B];
+
 /// The machine's own kernels.
-pub struct Fast(());
+pub struct Fast {
+    stops: bool,
+}
 
 impl Fast {
-    /// Fills their tables.
+    /// Fills their tables. `stops`: a key that ends the answer ends a long instruction as well.
     #[inline(never)]
-    pub fn new() -> Self {
+    pub fn new(stops: bool) -> Self {
         matrix(number::TABLES, &[0; 10]);
         vector(number::TABLES, &[0; 10]);
-        Self(())
+        Self { stops }
+    }
+
+    #[inline(never)]
+    fn go_on(&self) -> Result<(), Fault> {
+        if self.stops && STOPS.contains(&peek(KEY)) {
+            return Err(Fault::Stopped);
+        }
+        Ok(())
     }
 }
 
@@ -119,6 +134,7 @@ impl<M: Memory> Kernels<M> for Fast {
     }
 
     fn rows(&mut self, memory: &M, rows: Rows, operand: Operand<'_>, out: &mut [f32]) -> Result<(), Fault> {
+        self.go_on()?;
         let Operand { x, q, scale } = operand;
         let count = out.len() as u32;
         let mut p = [
@@ -149,13 +165,19 @@ impl<M: Memory> Kernels<M> for Fast {
                 _ => false,
             };
         if good {
-            Ok(())
-        } else {
-            Portable.rows(memory, rows, operand, out)
+            return Ok(());
         }
+        let mut row = rows;
+        for y in out.chunks_mut(1) {
+            self.go_on()?;
+            Portable.rows(memory, row, operand, y)?;
+            row.at = row.at.wrapping_add(row.stride);
+        }
+        Ok(())
     }
 
     fn scores(&mut self, memory: &M, keys: Cache, query: &[f32], factor: f32, scores: &mut [f32]) -> Result<(), Fault> {
+        self.go_on()?;
         let (from, to) = (query.as_ptr() as u32, scores.as_mut_ptr() as u32);
         let p = [keys.at, keys.stride, from, query.len() as u32, 0, factor.to_bits(), to, scores.len() as u32, 0, 0];
         if keys.halves && vector(number::SCORES, &p).0 {
@@ -197,6 +219,7 @@ impl<M: Memory> Kernels<M> for Fast {
     }
 
     fn mix(&mut self, memory: &M, values: Cache, exps: &[f32], factor: f32, out: &mut [f32]) -> Result<(), Fault> {
+        self.go_on()?;
         let (from, to) = (exps.as_ptr() as u32, out.as_mut_ptr() as u32);
         let p = [values.at, values.stride, from, out.len() as u32, 0, factor.to_bits(), to, exps.len() as u32, 0, 0];
         if values.halves && vector(number::MIX, &p).0 {

@@ -78,7 +78,7 @@ extern "C" fn main() {
         mailbox::MEASURE => measure::run(mailbox, &mut work),
         mailbox::COUNT => measure::count(mailbox),
         mailbox::NOTHING => {
-            kernels::Fast::new();
+            kernels::Fast::new(false);
         }
         _ => run(mailbox, &mut memory, &mut work),
     }
@@ -89,7 +89,7 @@ fn run(mailbox: Mailbox, memory: &mut Attic, work: &mut Work<'_>) {
     let mut executor = Executor::new(mailbox.get(mailbox::PC));
     mailbox.registers(&mut executor, |at, value| *value = peek32(at));
     let mut layers = mailbox.get(mailbox::LIFE);
-    let mut fast = kernels::Fast::new();
+    let mut fast = kernels::Fast::new(true);
     let mut told = false;
     let status = loop {
         match executor.step_with(memory, work, &mut fast) {
@@ -108,6 +108,8 @@ fn run(mailbox: Mailbox, memory: &mut Attic, work: &mut Work<'_>) {
                 life::clear();
                 break mailbox::HALT;
             }
+            // Nothing will be gone on with: the key ends the answer.
+            Err(Fault::Stopped) => break mailbox::KEY,
             Err(fault) => {
                 let detail = match fault {
                     Fault::Room { .. } => mailbox::TOO_WIDE,

@@ -22,7 +22,7 @@ pub fn run(mailbox: Mailbox, work: &mut Work<'_>) {
     // An ordinary number in every format, and the scale of a block.
     let weights = at + 0x800;
     fill(weights, 0x3C, 4 * TRIAL_COLUMNS * (1 + TRIAL_ROWS));
-    let mut fast = crate::kernels::Fast::new();
+    let mut fast = crate::kernels::Fast::new(false);
     let mut time = |op, a, rows| {
         let i = Instruction { op, a, b: 0, x: weights, y: from, z: to };
         let _ = Far.write(script, &i.encode());
