@@ -115,29 +115,30 @@ impl Loader {
     /// # Errors
     /// [`LoadError::TooLong`]; nothing of this sector is then sent.
     pub fn sector(&mut self, port: &mut impl LoadPort, length: u32) -> Result<(), LoadError> {
-        if length > self.total - self.sent {
-            return Err(LoadError::TooLong { expected: self.total });
+        if length.wrapping_sub(1) >= self.total - self.sent {
+            return if length == 0 { Ok(()) } else { Err(LoadError::TooLong { expected: self.total }) };
         }
-        let first = if self.sent <= HEADER_LEN { self.head(port, length) } else { 0 };
-        if length > first {
-            port.send(first, length - first);
+        let mut from = 0;
+        loop {
+            let left = length - from;
+            let part = if self.sent > HEADER_LEN { left } else { self.part(port, left) };
+            port.send(from, part);
+            self.sent += part;
+            from += part;
+            if from == length {
+                return Ok(());
+            }
         }
-        self.sent += length;
-        Ok(())
     }
 
-    /// Sends what of a sector belongs to the header, and sets the pointer for what follows; where that begins.
+    /// How many of the next `left` bytes go to where the pointer is, once it is behind the header.
     #[inline(never)]
-    fn head(&self, port: &mut impl LoadPort, length: u32) -> u32 {
+    fn part(&self, port: &mut impl LoadPort, left: u32) -> u32 {
         let header_left = HEADER_LEN - self.sent;
-        let first = if length < header_left { length } else { header_left };
-        if first > 0 {
-            port.send(0, first);
-        }
-        if first == header_left && length > first {
+        if header_left == 0 {
             port.commit(PAYLOAD, false);
         }
-        first
+        if header_left > 0 && left > header_left { header_left } else { left }
     }
 
     /// Commits once more, so that nothing stays in the ring. READY and ERROR are then read with [`Loader::ready`].

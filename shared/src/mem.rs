@@ -107,6 +107,17 @@ pub trait ReadMemory {
         sampler::collect(self, run, first, least, room)
     }
 
+    /// A copy of the run in faster memory, which [`ReadMemory::change`] may change, where the machine has room for it.
+    fn stage(&self, run: Run) -> Option<Run> {
+        let _ = run;
+        None
+    }
+
+    /// Changes a word of a copy that [`ReadMemory::stage`] made.
+    fn change(&self, address: u32, word: u32) {
+        let _ = (address, word);
+    }
+
     /// Puts weights in the place of the candidates' keys; their sum. A machine may have a faster way to the same.
     fn weigh(&self, weights: &Weights, room: &mut [Candidate]) -> u64 {
         weights.weigh(room)

@@ -116,8 +116,12 @@ struct Chosen {
     largest: u32,
 }
 
-/// So many candidates too many are quicker dropped than told apart beforehand.
-const SPARE: u32 = 8;
+/// So many candidates too many are quicker dropped than told apart beforehand, which takes longer the more logits there
+/// are.
+const fn spare(n: u32) -> u32 {
+    let spare = 1 + n / 1024;
+    if spare < 8 { spare } else { 8 }
+}
 
 fn keep<M: ReadMemory>(
     logits: &Logits<'_, M>,
@@ -130,8 +134,9 @@ fn keep<M: ReadMemory>(
     }
     let k = if top_k == 0 || top_k >= n { n } else { top_k };
     let places = u32::try_from(room.len()).unwrap_or(u32::MAX);
-    let spare = places.saturating_sub(k);
-    let least = if k == n { 0 } else { logits.about_kth(k, if spare < SPARE { spare } else { SPARE }) };
+    let room_left = places.saturating_sub(k);
+    let spare = spare(n);
+    let least = if k == n { 0 } else { logits.about_kth(k, if room_left < spare { room_left } else { spare }) };
     let mut at = Cursor::default();
     let len = logits.fill(least, &mut at, room)?;
     let mut largest = 0;
@@ -254,10 +259,19 @@ pub fn sample<M: ReadMemory>(
         return argmax(memory, logits, n);
     }
     let run = Run { address: logits, count: n };
+    let staged = memory.stage(run);
+    let run = staged.unwrap_or(run);
     let mut penalised = Penalised::new();
     let mut logits = Logits::new(memory, run);
     if settings.penalty != 1.0 {
-        logits = logits.with(penalised.fill(memory, run, settings.penalty, recent.distinct())?);
+        let changed = penalised.fill(memory, run, settings.penalty, recent.distinct())?;
+        if staged.is_some() && changed.new.iter().all(|bits| is_finite(*bits)) {
+            for (token, bits) in changed.tokens.iter().zip(changed.new) {
+                memory.change(run.address + 4 * token, *bits);
+            }
+        } else {
+            logits = logits.with(changed);
+        }
     }
     let chosen = keep(&logits, n, settings.top_k, room)?;
     let scale = scale_of(settings);

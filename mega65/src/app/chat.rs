@@ -91,6 +91,10 @@ pub fn run(app: &mut App, header: &Header) -> After {
     app.message = Line::new();
     let Some(tables) = open_tables(app, &reader, header) else { return After::Menu };
     let mut settings = app.config.settings;
+    // What `/topk` takes, from the settings file as well; the sampler's loops rest on it.
+    if settings.top_k.wrapping_sub(1) >= TOP_K_MAX as u32 {
+        settings.top_k = TOP_K_MAX as u32;
+    }
     // Logits beyond what the processor can read leave the choice to the core.
     let readable = core.check(header.output, header.output_len.saturating_mul(4)).is_ok();
     if !readable {

@@ -186,6 +186,14 @@ impl ReadMemory for Accelerator {
         far::collect(run, first, least, room)
     }
 
+    fn stage(&self, run: Run) -> Option<Run> {
+        far::stage(run)
+    }
+
+    fn change(&self, address: u32, word: u32) {
+        far::poke32(address, word);
+    }
+
     fn weigh(&self, weights: &Weights, room: &mut [Candidate]) -> u64 {
         far::weigh(weights, room)
     }

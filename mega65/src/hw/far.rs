@@ -4,7 +4,7 @@
 
 use rv45_rt::machine::{rv45_dma, rv45_dma_copy, rv45_dma_fill};
 use ssnail_shared::mem::{Fault, Memory, ReadMemory};
-use ssnail_shared::sampler::{self, Candidate, Changed, Digit, Run, Weights};
+use ssnail_shared::sampler::{Candidate, Changed, Digit, Run, Weights};
 
 /// Reads a byte.
 pub fn peek(address: u32) -> u8 {
@@ -110,7 +110,8 @@ const NEED_MAX: u32 = 100;
 #[inline(never)]
 pub fn digit(run: Run, changed: &Changed<'_>, prefix: u32, level: u32, need: u32) -> Digit {
     if run.count == 0 || need > NEED_MAX {
-        return sampler::digit(&Far, run, changed, prefix, level, need);
+        // No setting comes here; it would keep every token.
+        return Digit { key: 0, bits: 0, inside: 0, need: 0 };
     }
     let (bits, new) = (changed.bits, changed.new);
     let len = bits.len().min(new.len()).min(64) as u32;
@@ -131,6 +132,26 @@ pub fn collect(run: Run, first: u32, least: u32, room: &mut [Candidate]) -> (u32
     // SAFETY: the routine reads the run and writes to as many places of `room` as it is told.
     let done = unsafe { ssnail_collect(run.address, run.count, least, first, room.as_mut_ptr(), places as u32) };
     (done as u32, places - (done >> 32) as usize)
+}
+
+/// Logits that are worth a copy: chip RAM is read several times faster than attic RAM.
+const STAGED: usize = 512;
+
+/// On the border of a block that the sampler reads at once.
+#[repr(align(1024))]
+struct Stage([u32; STAGED]);
+
+static mut STAGE: Stage = Stage([0; STAGED]);
+
+/// [`ReadMemory::stage`]: few logits go to chip RAM.
+#[inline(never)]
+pub fn stage(run: Run) -> Option<Run> {
+    if run.count == 0 || run.count > STAGED as u32 {
+        return None;
+    }
+    let address = (&raw const STAGE) as u32;
+    copy(address, run.address, 4 * run.count);
+    Some(Run { address, count: run.count })
 }
 
 /// [`ReadMemory::weigh`] in the machine's own code (`sampler.s`).

@@ -2,6 +2,7 @@
 ; blocks of 64 are walked with Z, which points at the highest byte of each.
 
 SCRATCH = $1600             ; counts, 127: as many or more
+BYTES = $1700               ; the first and second bytes of a block; the far end of the stack
 
 ; W2: index behind the last F32 of the next block (3: of a whole one); A1: what is left behind it.
 .func ssnail_block
@@ -42,91 +43,153 @@ SCRATCH = $1600             ; counts, 127: as many or more
         LDA #0
         TAX
 .clear: STA SCRATCH,X
+        STA SCRATCH+64,X
+        STA SCRATCH+128,X
+        STA SCRATCH+192,X
         INX
+        CPX #64
         BNE .clear
-        LDX A4
-        BEQ .block
-        STX W2
-.each:  LDZ #0
-        LDQ [A2],Z
-        STQ W5
-        JSR .bin
-        BCC .new
-        DEC SCRATCH,X       ; will be counted below
-.new:   LDZ #0
-        LDQ [A3],Z
-        STQ W5
-        JSR .bin
-        BCC .step
-        INC SCRATCH,X
-.step:  CLC
-        LDA A2
-        ADC #4
-        STA A2
-        BCC .other
-        INW A2+1
-.other: CLC
-        LDA A3
-        ADC #4
-        STA A3
-        BCC .less
-        INW A3+1
-.less:  DEC W2
-        BNE .each
+        LDA #$DE            ; DEC: what they were will be counted below
+        JSR .changed
+        LDQ A3
+        STQ A2
+        LDA #$FE            ; INC: what they are
+        JSR .changed
 
-.block: JSR ssnail_block
-        LDZ #3
+.block: LDA A0+2            ; bytes of a block to BYTES by DMA; it ends where a KB of addresses does
+        STA W5+2
+        AND #15
+        STA .list+13
+        LDQ A0
+        STZ W5+3
+        ASLQ Q
+        ASLQ Q
+        ASLQ Q
+        ASLQ Q
+        STZ .list+2
+        LDA A0+1
+        STA .list+12
+        LSR A
+        STA W5+1
+        LDA A0
+        TAX
+        ROR A
+        LSR W5+1
+        ROR A
+        TAY                 ; the place in the KB
+        INX
+        INX
+        INX
+        STX .list+11
+        LDX A1              ; at most what is left; W2: 256 less the number, and where it goes
+        LDA A1+1
+        ORA A1+2
+        ORA A1+3
+        BNE .whole
+        TYA
+        CLC
+        ADC A1
+        BCS .whole
+        TXA
+        EOR #$FF
+        TAY
+        INY
+.whole: STY W2
+        STY .list+14
+        LDX #0
+        TYA
+        EOR #$FF
+        INC A
+        STA .list+9
+        BNE .few
+        INX
+.few:   STX .list+10
+        JSR .dma
+        LDY W2
         LDA W3
         BMI .top
-.loop:  LDA [A0],Z
-        CMP A5+3
-        BNE .next
-        DEZ
-        BBR0 W3,.count
-        LDA [A0],Z
-        CMP A5+2
-        BNE .fix
-        DEZ
-        BBR1 W3,.count
-        LDA [A0],Z
-        CMP A5+1
-        BNE .fix
-        DEZ
-.count: LDA [A0],Z
-        TAX
-        INC SCRATCH,X
-        BMI .many
-.fix:   TZA
-        ORA #3
-        TAZ
-.next:  INZ
-        INZ
-        INZ
-        INZ
-        CPZ W2
+        INC .list+15        ; the second bytes
+        DEC .list+11
+        JSR .dma
+        DEC .list+15
+        LDA A5+3
+.loop:  CMP BYTES,Y
+        BEQ .same
+.next:  INY
         BNE .loop
-.over:  LDQ A1
+.over:  LDA W2              ; A1: less 256 less W2
+        CLC
+        ADC A1
+        STA A1
+        BCS .left
+        LDA A1+1
+        BNE .low
+        DEW A1+2
+.low:   DEC A1+1
+.left:  LDQ A1
         BEQ .walk
-        INC A0+1
-        BNE .block
+        LDA #0              ; the next KB
+        STA A0
+        LDA A0+1
+        AND #$FC
+        CLC
+        ADC #4
+        STA A0+1
+        BCC .block
         INW A0+2
         BRA .block
+.same:  LDX BYTES+256,Y
+        BBS0 W3,.deep
+        INC SCRATCH,X
+        BPL .next
 .many:  JSR .limit
-        BRA .fix
-.full:  JSR .limit
-        BRA .after
-.top:   LDA [A0],Z
+.again: LDA A5+3
+        BRA .next
+.deep:  CPX A5+2
+        BNE .next
+        LDA #0              ; W5: address of the F32
+        STA W5+1
+        TYA
+        SEC
+        SBC W2
+        ASL A
+        ROL W5+1
+        ASL A
+        ROL W5+1
+        CLC
+        ADC A0
+        STA W5
+        LDA W5+1
+        ADC A0+1
+        STA W5+1
+        LDZ #1
+        BBR1 W3,.count
+        LDA [W5],Z
+        CMP A5+1
+        BNE .again
+        DEZ
+.count: LDA [W5],Z
         TAX
         INC SCRATCH,X
+        BPL .again
+        BRA .many
+.full:  JSR .limit
+        BRA .after
+.top:   LDX BYTES,Y
+        INC SCRATCH,X
         BMI .full
-.after: INZ
-        INZ
-        INZ
-        INZ
-        CPZ W2
+.after: INY
         BNE .top
         BRA .over
 
+.dma:   LDA #0
+        STA $D702
+        STA $D704
+        LDA #>.list
+        STA $D701
+        LDA #<.list
+        STA $D705
+        RTS
 .limit: LDA SCRATCH,X       ; above 127 are those that changed ones will be taken from
         CMP #$80
         BNE .done
@@ -174,25 +237,45 @@ SCRATCH = $1600             ; counts, 127: as many or more
         STA W2
         BRA .down
 
-; Carry: the word in W5 begins like A5. X: the byte behind that.
-.bin:   LDX W5+3
-        BBS7 W3,.yes
-        CPX A5+3
-        BNE .no
-        LDX W5+2
-        BBR0 W3,.yes
-        CPX A5+2
-        BNE .no
-        LDX W5+1
-        BBR1 W3,.yes
-        CPX A5+1
-        BNE .no
-        LDX W5
-.yes:   SEC
-        RTS
-.no:    CLC
+; One more or less for each word of the list at A2 that begins like A5.
+.changed:
+        STA .bin
+        LDA A4
+        BEQ .done
+        STA W2
+        LDZ #3
+.each:  LDA [A2],Z
+        BBS7 W3,.found_bin
+        CMP A5+3
+        BNE .step
+        DEZ
+        LDA [A2],Z
+        BBR0 W3,.found_bin
+        CMP A5+2
+        BNE .fix
+        DEZ
+        LDA [A2],Z
+        BBR1 W3,.found_bin
+        CMP A5+1
+        BNE .fix
+        DEZ
+        LDA [A2],Z
+.found_bin:
+        TAX
+.bin:   INC SCRATCH,X
+.fix:   TZA
+        ORA #3
+        TAZ
+.step:  INZ
+        INZ
+        INZ
+        INZ
+        DEC W2
+        BNE .each
         RTS
 .flags: .byte $80, 0, 1, 3
+.list:  .byte $0B, $80, 0, $81, 0, $83, 4, 0    ; F018B; megabytes; every fourth byte
+        .byte 0, 0, 0, 0, 0, 0, 0, >BYTES, 0, 0, 0, 0
 
 ; Of A1 F32 (not 0) at A0, numbered from A3, those whose key is at least A2: number and key to A4, at most A5 (not 0,
 ; below 65536) of them. Returns how many were passed and, in A1, how many more there is room for. Stops at infinity and NaN,
