@@ -17,6 +17,7 @@ use ssnail_shared::config::{Config, CoreChoice};
 use ssnail_shared::header::Header;
 use ssnail_shared::map::{MEGABYTE, MEMORY_BASE, REGION_BOUNDARY};
 use ssnail_shared::registers::CAP_SDRAM;
+use ssnail_shared::ui::Style;
 
 /// First line of every screen.
 pub const TITLE: &[u8] = b"SSNAIL - a small language model on your MEGA65";
@@ -73,14 +74,6 @@ impl Machine {
     /// What computes instead of the core.
     pub fn computer(&self) -> Option<Part> {
         self.part.and_then(Result::ok)
-    }
-
-    /// Whether anything computes.
-    pub fn computes(&self) -> bool {
-        match self.part {
-            Some(part) => part.is_ok(),
-            None => self.ram.is_some() && matches!(self.core, Found::Core(_)),
-        }
     }
 
     /// The model's memory, as far as the processor sees it.
@@ -183,14 +176,17 @@ impl App {
         };
         let memory = if self.machine.ram == Some(true) { 64 * MEGABYTE } else { 8 * MEGABYTE };
         if !word.is_empty() {
-            if header.memory_needed <= memory - RESERVE {
-                self.machine.choose(choice);
-            }
-            if self.machine.computes() {
-                self.config.core = choice;
+            if header.memory_needed > memory - RESERVE {
+                self.console.note(b"[the model fills the memory that SSNAIL.CPU needs]");
             } else {
-                self.console.note(b"[there is no core, or no SSNAIL.CPU]");
-                self.machine.choose(self.config.core);
+                self.machine.choose(choice);
+                let why = menu::trouble(&self.machine);
+                if why.is_empty() {
+                    self.config.core = choice;
+                } else {
+                    self.console.say(why, Style::Note);
+                    self.machine.choose(self.config.core);
+                }
             }
         }
         let computer = self.machine.computer();

@@ -158,7 +158,7 @@ fn the_part_comes_from_the_disk_as_well() {
     let want = answer(&image, "ab", 1, GREEDY);
     let all: Vec<u32> = want.prompt.iter().chain(&want.ids).copied().collect();
     assert_eq!(tokens(&s, all.len()), all);
-    play(&mut s, &[Type("/core on<RETURN>"), Expect("[there is no core, or no SSNAIL.CPU]", SHORT)]);
+    play(&mut s, &[Type("/core on<RETURN>"), Expect("No SSNAIL core answers at $FFD7500.", SHORT)]);
     play(&mut s, &[Expect("[the 45GS02 computes]", SHORT)]);
 }
 
@@ -233,6 +233,27 @@ fn models_of_some_size_and_their_estimates() {
         let all: Vec<u32> = want.prompt.iter().chain(&want.ids).copied().collect();
         assert_eq!(tokens(&s, TO as usize), all[..TO as usize], "{name}");
         assert!((estimate / took - 1.0).abs() < 0.15, "{name}: {took:.3} s a token, {estimate:.3} s estimated");
+    }
+}
+
+#[test]
+fn the_core_is_kept_where_nothing_else_can_compute() {
+    let (Some(image), Some(part)) = (vector("llama_q8_0"), part()) else { return };
+    let mut large = image.clone();
+    let needed = offset::MEMORY_NEEDED as usize;
+    large[needed..needed + 4].copy_from_slice(&(8 * MEGABYTE).to_le_bytes());
+    let short = &part[..1000];
+    for (image, part, why) in [
+        (&large, Some(&part[..]), "[the model fills the memory that SSNAIL.CPU needs]"),
+        (&image, Some(short), "SSNAIL.CPU on the card is damaged or of another version"),
+        (&image, None, "Neither card nor disk has SSNAIL.CPU"),
+    ] {
+        let mut files = vec![File::new("/SSNAIL/MODEL.SSN", image)];
+        files.extend(part.map(|part| File::new("/SSNAIL/SSNAIL.CPU", part)));
+        let Some(mut s) = Setup::with(Model::R3, &files).start() else { return };
+        play(&mut s, &[Expect("1 model", SHORT), Type("<RETURN>"), Expect("ype a", SHORT), Type("/core off<RETURN>")]);
+        play(&mut s, &[Expect(why, SHORT), Expect("[the SSNAIL core computes]", 30)]);
+        play(&mut s, &[Type("/greedy<RETURN>/n 1<RETURN>ab<RETURN>/stats<RETURN>"), Expect("of context]", LONG)]);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The list of models.
 
-use super::{machine_line, App, Choice, TITLE};
+use super::{machine_line, App, Choice, Machine, TITLE};
 use crate::card;
 use crate::hw::core::Found;
 use crate::hw::far::Far;
@@ -163,10 +163,10 @@ impl App {
         vic::clear();
         Screen.text(0, 0, TITLE, Style::Title);
         Screen.text(1, 0, machine_line(&self.machine).bytes(), Style::Note);
-        match self.machine.part {
-            Some(Ok(_)) => Screen.text(2, 0, b"The 45GS02 itself computes: slowly, and the same text.", Style::Note),
-            Some(Err(error)) => Screen.text(2, 0, part_fault(error), Style::Error),
-            None => self.draw_core(),
+        if self.machine.computer().is_some() {
+            Screen.text(2, 0, b"The 45GS02 itself computes: slowly, and the same text.", Style::Note);
+        } else {
+            Screen.text(2, 0, trouble(&self.machine), Style::Error);
         }
         let mut line = Line::new();
         let count = self.list.len();
@@ -192,25 +192,6 @@ impl App {
             i += 1;
         }
         self.draw_foot(resident);
-    }
-
-    #[inline(never)]
-    fn draw_core(&self) {
-        match self.machine.core {
-            Found::None => {
-                Screen.text(2, 0, b"No SSNAIL core answers at $FFD7500: models can be listed, not run.", Style::Error)
-            }
-            Found::Other(_) => Screen.text(
-                2,
-                0,
-                b"This core is of another version than this program: update one of them.",
-                Style::Error,
-            ),
-            Found::Core(_) if self.machine.ram.is_none() => {
-                Screen.text(2, 0, b"The core's memory does not answer: switch the MEGA65 off and on.", Style::Error);
-            }
-            Found::Core(_) => {}
-        }
     }
 
     fn draw_entry(&self, index: u16, selected: bool) {
@@ -276,11 +257,20 @@ impl App {
     }
 }
 
-/// Why nothing computes.
-fn part_fault(error: PartError) -> &'static [u8] {
-    match error {
-        PartError::Absent => b"No SSNAIL core answers at $FFD7500, and neither card nor disk has SSNAIL.CPU.",
-        PartError::Wrong => b"SSNAIL.CPU on the card is damaged or of another version: copy it again.",
+/// Why what was chosen does not compute; empty where it does.
+#[inline(never)]
+pub(super) fn trouble(machine: &Machine) -> &'static [u8] {
+    match (machine.part, machine.core) {
+        (Some(Ok(_)), _) => b"",
+        (Some(Err(PartError::Wrong)), _) => b"SSNAIL.CPU on the card is damaged or of another version: copy it again.",
+        (Some(Err(_)), Found::None) => b"No SSNAIL core answers at $FFD7500, and neither card nor disk has SSNAIL.CPU.",
+        (Some(Err(_)), _) => b"Neither card nor disk has SSNAIL.CPU, which computes without the core.",
+        (None, Found::None) => b"No SSNAIL core answers at $FFD7500.",
+        (None, Found::Other(_)) => b"This core is of another version than this program: update one of them.",
+        (None, Found::Core(_)) if machine.ram.is_none() => {
+            b"The core's memory does not answer: switch the MEGA65 off and on."
+        }
+        (None, Found::Core(_)) => b"",
     }
 }
 
