@@ -8,7 +8,8 @@ use ssnail_hub::{Client, HubError, Source};
 use std::fs;
 use std::path::{Path, PathBuf};
 use support::server::{Answer, Manner, Request, Server};
-use support::{client, gguf, sha256};
+use std::time::Duration;
+use support::{client, gguf, hasty_client, sha256};
 
 /// A fetch into a folder of its own.
 struct Home {
@@ -123,11 +124,12 @@ fn a_broken_connection_is_continued_where_it_broke() {
 fn a_download_given_up_is_resumed_by_the_next_call() {
     let model = gguf("llama", 50_000);
     let served = model.clone();
-    let (server, client) = server(move |request| match request.earlier {
+    let (server, _) = server(move |request| match request.earlier {
         0 => Answer::file(served.clone(), "v1").manner(Manner::SilentAfter(70_000)),
         1..4 => Answer::status(404),
         _ => Answer::file(served.clone(), "v1"),
     });
+    let client = hasty_client(server.address(), Duration::from_secs(3));
     let home = Home::new();
     assert!(home.fetch(&client, &server.url("/m.gguf")).is_err());
     assert_eq!(home.names(), ["m.gguf.partial", "m.gguf.partial.json"]);

@@ -13,14 +13,20 @@ pub fn settings(endpoint: &str) -> Settings {
     let mut settings = Settings::new(Url::parse(endpoint).unwrap());
     settings.patience =
         Patience { attempts: 4, first_wait: Duration::from_millis(5), longest_wait: Duration::from_millis(2500) };
-    settings.connect = Duration::from_secs(2);
-    settings.silence = Duration::from_millis(300);
-    settings.answer = Duration::from_secs(3);
+    // No pause of a busy machine is taken for the server's silence.
+    settings.connect = Duration::from_secs(20);
+    settings.silence = Duration::from_secs(20);
+    settings.answer = Duration::from_secs(60);
     settings
 }
 
 pub fn client(endpoint: &str) -> Client {
     Client::new(settings(endpoint), |_| {}).unwrap()
+}
+
+/// A client that soon gives up a server that is silent.
+pub fn hasty_client(endpoint: &str, silence: Duration) -> Client {
+    Client::new(Settings { silence, ..settings(endpoint) }, |_| {}).unwrap()
 }
 
 pub fn client_with_token(endpoint: &str, token: &str) -> Client {
