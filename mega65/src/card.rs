@@ -48,23 +48,15 @@ pub fn scan(
             Err(Error(0x88 | 0x87)) if directory == Directory::Ssnail => continue,
             Err(error) => return Err(error),
         }
-        // Names first, headers afterwards: the DOS reads one file at a time.
         hdos::each_entry(|e| {
             let long = &e.long[..usize::from(e.long_len)];
             if e.attributes & 0x10 == 0 && is_model_name(long, &e.short) {
-                let _ = list.add(&mut Far, &unjudged(directory, e));
+                let mut entry = unjudged(directory, e);
+                look(&mut entry, memory_len, computer);
+                let _ = list.add(&mut Far, &entry);
                 progress(list.len());
             }
         })?;
-    }
-    let mut i = 0;
-    while i < list.len() {
-        if let Ok(mut entry) = list.get(&Far, i) {
-            look(&mut entry, memory_len, computer);
-            let _ = list.replace(&mut Far, i, &entry);
-        }
-        progress(i + 1);
-        i += 1;
     }
     hdos::close();
     Ok(())
@@ -104,10 +96,11 @@ fn unjudged(directory: Directory, e: &DirEntry) -> Entry {
     entry
 }
 
-/// Reads the header of a listed file and judges it.
+/// Reads the header of the file whose entry was read last and judges it.
 #[inline(never)]
 fn look(entry: &mut Entry, memory_len: u32, computer: Option<Part>) {
-    match read_header(entry) {
+    let opened = hdos::open_entry();
+    match opened.and_then(|_| first_sector()) {
         Ok(bytes) => match judge(&bytes, entry.file_len, memory_len) {
             Ok((header, verdict)) => {
                 entry.memory_needed = header.memory_needed;
@@ -126,6 +119,9 @@ fn look(entry: &mut Entry, memory_len: u32, computer: Option<Part>) {
         Err(Error(0)) => entry.verdict = Verdict::WrongLength,
         Err(_) => entry.verdict = Verdict::Unreadable,
     }
+    if let Ok(handle) = opened {
+        hdos::close_file(handle);
+    }
 }
 
 /// Opens the part that computes without the core, in `/SSNAIL/` or `/`.
@@ -139,6 +135,12 @@ pub fn open_part() -> Result<(), Error> {
 pub fn read_header(entry: &Entry) -> Result<[u8; HEADER_LEN as usize], Error> {
     go_to(entry.directory)?;
     hdos::open(&entry.short)?;
+    first_sector()
+}
+
+/// Reads the first sector of the open file; gives the header.
+#[inline(never)]
+fn first_sector() -> Result<[u8; HEADER_LEN as usize], Error> {
     let count = hdos::read()?;
     if u32::from(count) < HEADER_LEN {
         return Err(Error(0));

@@ -259,18 +259,6 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Puts another record in a model's place; its name must sort as the old one's.
-    ///
-    /// # Errors
-    /// As [`Catalogue::get`].
-    pub fn replace<M: Memory>(&self, memory: &mut M, index: u16, entry: &Entry) -> Result<(), Fault> {
-        let address = self.address(index);
-        if index >= self.len {
-            return Err(Fault { address, length: RECORD_LEN });
-        }
-        memory.write(address, &entry.encode())
-    }
-
     /// The model at a place.
     ///
     /// # Errors

@@ -39,6 +39,7 @@ fn main() {
         return;
     };
     loading(&large);
+    listing(&small);
     for (name, image, tokenizing, sampling) in
         [("SPM, 512 tokens", &small, 250.0, 6.0), ("BPE, 49,152 tokens", &large, 1000.0, 400.0)]
     {
@@ -319,6 +320,24 @@ fn loading(image: &[u8]) {
         image.len() as f64 * HERTZ as f64 / bare as f64 / 1000.0,
         if percent < 90.0 { "  MISSED" } else { "" }
     );
+}
+
+/// Time to read a card with 120 models, with the core and without it, where the script of each is counted as well.
+fn listing(image: &[u8]) {
+    let names: Vec<String> = (1..=120).map(|i| format!("/SSNAIL/M{i:03}.SSN")).collect();
+    let part = ssnail_xemu_tests::part();
+    for defect in [Defect::None, Defect::Absent] {
+        let mut files: Vec<File<'_>> = names.iter().map(|name| File::new(name, image)).collect();
+        files.extend(part.as_ref().map(|part| File::new("/SSNAIL/SSNAIL.CPU", part)));
+        let mut setup = Setup::with(Model::R3, &files);
+        setup.defect = defect;
+        let mut s = setup.start().unwrap();
+        play(&mut s, &[Step::Expect("Looking for models", LONG)]);
+        let start = s.machine.board.cycles;
+        play(&mut s, &[Step::Expect("120 models - page 1", LONG)]);
+        let seconds = (s.machine.board.cycles - start) as f64 / HERTZ as f64;
+        println!("listing 120 models, {}: {seconds:.1} s", if defect == Defect::None { "core" } else { "no core" });
+    }
 }
 
 /// Cycles of reading the file by HDOS alone, and sectors read.

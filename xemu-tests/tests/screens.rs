@@ -50,6 +50,19 @@ fn a_hundred_models_in_pages() {
     let Some(mut s) = Setup::with(Model::R3, &files).start() else { return };
     play(&mut s, &[Expect("111 models - page 1 of 6", 2000), Never("README"), Expect("1 M001.SSN", SHORT)]);
     assert!(is_marked(&s, "1 M001.SSN"));
+    for page in 0..6 {
+        play(
+            &mut s,
+            &[Expect(["page 1 of", "page 2 of", "page 3 of", "page 4 of", "page 5 of", "page 6 of"][page], SHORT)],
+        );
+        s.frames(20);
+        for name in names.iter().skip(19 * page).take(19) {
+            row_of(&s, name.rsplit('/').next().unwrap());
+        }
+        play(&mut s, &[Type("<F7>")]);
+    }
+    row_of(&s, "111 ZEBRA.SSN");
+    play(&mut s, &[Type("<HOME>"), Expect("page 1 of 6", SHORT)]);
     play(&mut s, &[Type("<DOWN><DOWN><UP>"), Expect(LIST, SHORT)]);
     s.frames(20);
     assert!(is_marked(&s, "2 M002.SSN") && !is_marked(&s, "1 M001.SSN"));

@@ -150,16 +150,18 @@ impl Chat<'_, '_> {
 
     #[inline(never)]
     fn status(&mut self, turn: Option<&Turn>) {
-        let mut line = Line::new();
+        let mut rest = Line::new();
         let description = self.header.description_bytes();
-        let name = &description[..description.len().min(30)];
         let context = self.session.context();
         let used = self.session.len().min(context);
-        line.put(b"%s | context %n/%n", &[used, context], &[name]);
+        rest.put(b" | context %n/%n", &[used, context], &[]);
         if let Some(turn) = turn {
             let time = turn.watch.milliseconds() + 1;
-            line.put(b" | %t tokens/s | %t s", &[rate(turn.tokens, time), time / 100], &[]);
+            rest.put(b" | %t tokens/s | %t s", &[rate(turn.tokens, time), time / 100], &[]);
         }
+        let mut line = Line::new();
+        let room = 80usize.saturating_sub(rest.bytes().len());
+        line.text(&description[..description.len().min(room)]).text(rest.bytes());
         self.app.console.status(line.bytes());
     }
 

@@ -29,6 +29,7 @@ const READ_DIR: u32 = 0x14;
 const CLOSE_DIR: u32 = 0x16;
 const OPEN_FILE: u32 = 0x18;
 const READ_FILE: u32 = 0x1A;
+const CLOSE_FILE: u32 = 0x20;
 const CLOSE_ALL: u32 = 0x22;
 const SET_NAME: u32 = 0x2E;
 const FIND_FILE: u32 = 0x34;
@@ -36,6 +37,8 @@ const GET_ERROR_CODE: u32 = 0x38;
 const CD_ROOT: u32 = 0x3C;
 /// End of a directory.
 const END: u8 = 0x85;
+/// The same, where the last entry was the last that the directory's clusters hold.
+const END_OF_CLUSTERS: u8 = 0xFF;
 const NOT_FOUND: Error = Error(0x88);
 
 /// An HDOS error code.
@@ -111,33 +114,56 @@ fn find(short: &[u8; 11]) -> Result<(), Error> {
     }
 }
 
+/// The entries of the current folder that are still to come, at most 4096.
+struct Listing {
+    handle: u32,
+    left: u16,
+}
+
+impl Listing {
+    fn open() -> Result<Self, Error> {
+        Ok(Self { handle: call(OPEN_DIR, 0, 0, 0)? & 0xFF, left: 4096 })
+    }
+
+    /// Reads the next entry to the page; false behind the last one.
+    #[inline(never)]
+    fn next(&mut self) -> Result<bool, Error> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        self.left -= 1;
+        match call(READ_DIR, self.handle, PAGE, 0) {
+            Ok(_) => Ok(true),
+            Err(Error(END | END_OF_CLUSTERS)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn close(&self) {
+        let _ = call(CLOSE_DIR, self.handle, 0, 0);
+    }
+}
+
 /// Reads the folder up to the entry; a file can be opened, a folder entered, as after finding it.
 #[inline(never)]
 fn find_in_listing(short: &[u8; 11]) -> Result<(), Error> {
-    let handle = call(OPEN_DIR, 0, 0, 0)? & 0xFF;
-    let mut left = 4096u16;
-    let mut result = Err(NOT_FOUND);
-    while left > 0 {
-        left -= 1;
-        match call(READ_DIR, handle, PAGE, 0) {
-            Ok(_) => {}
-            Err(Error(END)) => break,
-            Err(error) => {
-                result = Err(error);
-                break;
-            }
+    let mut listing = Listing::open()?;
+    let result = loop {
+        match listing.next() {
+            Ok(true) => {}
+            Ok(false) => break Err(NOT_FOUND),
+            Err(error) => break Err(error),
         }
         let mut at = (PAGE << 8) + 0x41;
         if short.iter().all(|b| {
             at += 1;
             peek(at - 1) == *b
         }) {
-            result = Ok(());
-            break;
+            break Ok(());
         }
-    }
-    let closed = call(CLOSE_DIR, handle, 0, 0).map(|_| ());
-    result.and(closed)
+    };
+    listing.close();
+    result
 }
 
 /// Enters a folder of the current one.
@@ -160,20 +186,15 @@ pub struct Entry {
     pub attributes: u8,
 }
 
-/// Calls `visit` with each entry of the current folder, at most 4096.
+/// Calls `visit` with each entry of the current folder, at most 4096. While it is called the entry's file can be opened
+/// and read ([`open_entry`]).
 pub fn each_entry(mut visit: impl FnMut(&Entry)) -> Result<(), Error> {
-    let handle = call(OPEN_DIR, 0, 0, 0)? & 0xFF;
-    let mut left = 4096u16;
-    let mut result = Ok(());
-    while left > 0 {
-        left -= 1;
-        match call(READ_DIR, handle, PAGE, 0) {
-            Ok(_) => {}
-            Err(Error(END)) => break,
-            Err(error) => {
-                result = Err(error);
-                break;
-            }
+    let mut listing = Listing::open()?;
+    let result = loop {
+        match listing.next() {
+            Ok(true) => {}
+            Ok(false) => break Ok(()),
+            Err(error) => break Err(error),
         }
         let page = PAGE << 8;
         let mut e = Entry { long: [0; 64], long_len: 0, short: [0; 11], size: 0, attributes: 0 };
@@ -185,18 +206,29 @@ pub fn each_entry(mut visit: impl FnMut(&Entry)) -> Result<(), Error> {
         e.size = super::far::peek32(page + 0x52);
         e.attributes = peek(page + 0x56);
         visit(&e);
-    }
-    let closed = call(CLOSE_DIR, handle, 0, 0).map(|_| ());
-    result.and(closed)
+    };
+    listing.close();
+    result
+}
+
+/// Opens the file whose entry was read last, without looking for it; its handle.
+pub fn open_entry() -> Result<u32, Error> {
+    let handle = call(OPEN_FILE, 0, 0, 0)? & 0xFF;
+    // No trap changes that, and nothing else selects a buffer while a file is read.
+    poke(BUFFER_SELECT, peek(BUFFER_SELECT) | BUFFER_IS_SD);
+    Ok(handle)
+}
+
+/// Closes one file.
+pub fn close_file(handle: u32) {
+    let _ = call(CLOSE_FILE, handle, 0, 0);
 }
 
 /// Opens a file of the current folder by its 8.3 name; it becomes the one that is read.
 pub fn open(short: &[u8; 11]) -> Result<(), Error> {
     call(CLOSE_ALL, 0, 0, 0)?;
     find(short)?;
-    call(OPEN_FILE, 0, 0, 0)?;
-    // No trap changes that, and nothing else selects a buffer while a file is read.
-    poke(BUFFER_SELECT, peek(BUFFER_SELECT) | BUFFER_IS_SD);
+    open_entry()?;
     root()
 }
 
