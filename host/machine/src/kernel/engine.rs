@@ -15,8 +15,9 @@ use super::{Ahead, Level, Room, Rows};
 use crate::memory::Memory;
 use crate::num::quantise::Activations;
 
-/// Work below this many bytes is done by the calling thread: handing it over costs about as long as reading them.
-const WORTH_SHARING: u64 = 80 << 10;
+/// Work below this many bytes is done by the calling thread: handing it over takes a microsecond or two, in which that
+/// reads half as many from its own cache.
+const WORTH_SHARING: u64 = 160 << 10;
 /// Work on fewer bytes, which the calling thread does at once, does not ask for the memory of what comes next.
 const WORTH_ASKING: usize = 16 << 10;
 /// Bytes of a chunk: at most a few microseconds' work, at least what makes taking it not felt.
@@ -227,8 +228,8 @@ impl Engine {
         let work = Work::Batch { product: *product, chunk, vectors };
         let total = product.rows.next_multiple_of(super::ROW_GROUP) * vectors;
         let input = Input::Vectors(Arc::clone(batch));
-        // Weights in the caches are multiplied about four times as fast as they are read from memory.
-        self.run(work, None, memory, input, bytes / 4, total, |at, results| take(at / vectors.max(1), results));
+        // Weights are multiplied with several vectors about twice as fast as they are read for each.
+        self.run(work, None, memory, input, bytes / 2, total, |at, results| take(at / vectors.max(1), results));
     }
 
     /// Rows in a chunk: whole groups, so few that threads finish together, so many that taking one costs nothing.
@@ -251,9 +252,7 @@ impl Engine {
         }
         let width = (a.heads.heads * a.heads.head_dim) as u64;
         let input = Input::Vector(Arc::clone(input));
-        // As long as reading so many bytes of weights takes: few, since what a model with a small context reads lies in the
-        // caches.
-        let bytes = 4 * width * (a.rows * a.queries) as u64;
+        let bytes = 8 * width * (a.rows * a.queries) as u64;
         self.run(Work::Attention(*a), None, memory, input, bytes, out.len(), into(out));
     }
 
