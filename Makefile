@@ -79,6 +79,7 @@ ifeq ($(origin SSNAIL),undefined)
 SSNAIL := $(or $(CARGO_TARGET_DIR),$(ROOT)/target)/release/ssnail
 # Cargo decides whether anything is to be done; if not, the file keeps its time and no image is made anew.
 $(call name,$(SSNAIL)): FORCE
+	@test -x "$@" || echo "building ssnail, which takes some minutes the first time" >&2
 	@$(CARGO) build --quiet --release --manifest-path "$(MANIFEST)" --package ssnail-cli
 endif
 

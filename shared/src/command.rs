@@ -61,7 +61,7 @@ pub type HelpLine = (&'static str, &'static str);
 pub const HELP: &[HelpLine] = &[
     ("/n N", "tokens in an answer"),
     ("/temp T", "temperature, 0 = greedy"),
-    ("/topk K", "choose among the K likeliest, 0 = all"),
+    ("/topk K", "choose among the K likeliest"),
     ("/penalty P", "repetition penalty, 1 = off"),
     ("/greedy", "always the likeliest token"),
     ("/seed S", "random numbers from S on"),
@@ -73,7 +73,7 @@ pub const HELP: &[HelpLine] = &[
 ];
 
 /// Commands that only the PC has.
-pub const HELP_HOST: &[HelpLine] = &[("/numerics M", "float or hardware")];
+pub const HELP_HOST: &[HelpLine] = &[("/topk 0", "choose among all"), ("/numerics M", "float or hardware")];
 
 /// Commands that only the MEGA65 has.
 pub const HELP_NATIVE: &[HelpLine] = &[
