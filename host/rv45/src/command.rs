@@ -7,7 +7,7 @@ use std::{fs, io};
 
 /// Usage, for help texts.
 pub const USAGE: &str =
-    "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..] [--asm FILE] [--abort-on-panic] [--panic-messages] [--smallest] [--compress] [--checks] [--part] [--stack-top HEX]
+    "rv45 ELF -o X.PRG [--map FILE] [--list FILE] [--entry NAME] [--hot NAME,..] [--cold NAME,..] [--asm FILE] [--abort-on-panic] [--panic-messages] [--smallest] [--compress] [--checks] [--main-end HEX] [--part] [--stack-top HEX]
   ELF      linked for riscv32im with --emit-relocs and rv45.ld (see toolchain.sh)
   --map    symbols with address, size and cycles of their straight path
   --list   RISC-V instructions and 45GS02 code side by side
@@ -18,6 +18,7 @@ pub const USAGE: &str =
   --smallest  all but hot functions in the smallest form, several times slower
   --part   a part of another program (see ARCHITECTURE.md), with its data where rv45_data says and its soft
            stack below --stack-top ADDRESS
+  --main-end  where code in main memory must end (hex, D000 at most); the rest goes to high memory and overlays
   --checks  stack overflow ends in rv_overflow
 rv45 --block START -o FILE ASM...   assembles sources, one after the other, at START (hex) and fills up to $FFFF";
 
@@ -99,6 +100,11 @@ pub fn run(args: impl IntoIterator<Item = String>) -> Result<String, CommandErro
             "--checks" => options.checks = true,
             "--smallest" => options.smallest = true,
             "--part" => options.part = true,
+            "--main-end" => {
+                let text = value()?;
+                let number = u16::from_str_radix(text.trim_start_matches("0x"), 16);
+                options.main_end = number.map_err(|_| CommandError::Usage(format!("{arg} {text}: no hex number")))?;
+            }
             "--stack-top" => {
                 let text = value()?;
                 let number = u32::from_str_radix(text.trim_start_matches("0x"), 16);

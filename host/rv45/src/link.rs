@@ -229,8 +229,13 @@ fn share(pieces: &mut [Piece], options: &Options, symbols: &mut Symbols) -> Vec<
     }
     let limits = match options.smallest {
         true => outline::Limits { bytes: 4, saving: 2 },
-        false => outline::Limits { bytes: 8, saving: 4 },
+        false => outline::Limits { bytes: 6, saving: 6 },
     };
-    let eligible = |piece: &Piece| piece.placement != Placement::Hot;
-    outline::outline(pieces, &eligible, limits, symbols)
+    let mut shared = outline::outline(pieces, &|piece| piece.placement != Placement::Hot, limits, symbols);
+    if !options.smallest {
+        // Short runs are worth a call only where speed does not matter at all, and only if they are frequent.
+        let limits = outline::Limits { bytes: 4, saving: 4 };
+        shared.extend(outline::outline(pieces, &|piece| piece.placement == Placement::Cold, limits, symbols));
+    }
+    shared
 }

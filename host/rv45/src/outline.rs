@@ -102,7 +102,8 @@ fn round(
         if saving(starts.len(), bytes, ends) < limits.saving {
             continue;
         }
-        let label = symbols.named(&format!("rv_shared_{}", shared.len() + new.len()));
+        let number = (shared.len() + new.len()..).find(|n| symbols.lookup(&format!("rv_shared_{n}")).is_none());
+        let label = symbols.named(&format!("rv_shared_{}", number.unwrap_or(0)));
         let (piece, first) = (stream.places[starts[0]].0, &stream.places[starts[0]].1);
         let last = &stream.places[starts[0] + length - 1].1;
         let source = pieces.iter().chain(shared.iter()).nth(piece).map_or(&[][..], |p| &p.items);

@@ -172,9 +172,13 @@ fn family(name: &str, symbols: &mut Symbols) -> Option<Vec<Item>> {
         b.imm(M::LDA, bytes);
         b.imm(M::LDX, 44u8.wrapping_sub(4 * n));
         b.jmp(symbols.named(kind));
+    } else if let Some((kind, r)) = ["zero", "byte", "half", "inc", "dec", "frame", "spill"]
+        .iter()
+        .find_map(|&kind| Some((kind, register(name.strip_prefix(&format!("rv_{kind}_"))?)?)))
+    {
+        small(&mut b, kind, r, symbols);
     } else {
-        let base = name.strip_prefix("rv_sw_")?;
-        let base = (1..32).map(Reg).find(|r| r.to_string() == base)?;
+        let base = register(name.strip_prefix("rv_sw_")?)?;
         // Store of the register whose cell X names, at [base] + Z.
         for i in 0..4 {
             if i > 0 {
@@ -186,6 +190,81 @@ fn family(name: &str, symbols: &mut Symbols) -> Option<Vec<Item>> {
         b.imp(M::RTS);
     }
     Some(b.items)
+}
+
+fn register(name: &str) -> Option<Reg> {
+    (1..32).map(Reg).find(|r| r.to_string() == name)
+}
+
+/// Small constants and sums for one register, which leave X, Y and Z alone; its store at sp + Z.
+fn small(b: &mut Builder, kind: &str, r: Reg, symbols: &mut Symbols) {
+    let at = cell(r);
+    let done = symbols.fresh();
+    match kind {
+        "zero" => {
+            b.imm(M::LDA, 0);
+            b.jmp(symbols.named(&format!("rv_byte_{r}")));
+            return;
+        }
+        "spill" => {
+            b.imm(M::LDX, at);
+            b.jmp(symbols.named("rv_sw_sp"));
+            return;
+        }
+        // r = A, or A and X.
+        "byte" | "half" => {
+            let given = if kind == "byte" { [M::STA].as_slice() } else { &[M::STA, M::STX] };
+            (at..).zip(given).for_each(|(at, &m)| b.bp(m, at));
+            b.imm(M::LDA, 0);
+            (at + given.len() as u8..at + 4).for_each(|at| b.bp(M::STA, at));
+        }
+        // r = r + A, carried upwards.
+        "inc" => {
+            b.imp(M::CLC);
+            b.bp(M::ADC, at);
+            b.bp(M::STA, at);
+            b.branch(M::BCC, done);
+            for i in 1..4 {
+                b.bp(M::INC, at + i);
+                if i < 3 {
+                    b.branch(M::BNE, done);
+                }
+            }
+        }
+        // r = r + A - 256.
+        "dec" => {
+            b.imp(M::CLC);
+            b.bp(M::ADC, at);
+            b.bp(M::STA, at);
+            b.branch(M::BCS, done);
+            let (second, third) = (symbols.fresh(), symbols.fresh());
+            b.bp(M::LDA, at + 1);
+            b.branch(M::BNE, second);
+            b.bp(M::LDA, at + 2);
+            b.branch(M::BNE, third);
+            b.bp(M::DEC, at + 3);
+            b.label(third);
+            b.bp(M::DEC, at + 2);
+            b.label(second);
+            b.bp(M::DEC, at + 1);
+        }
+        // r = sp + A, in sp's bank.
+        _ => {
+            let sp = cell(Reg::SP);
+            b.imp(M::CLC);
+            b.bp(M::ADC, sp);
+            b.bp(M::STA, at);
+            b.bp(M::LDA, sp + 1);
+            b.imm(M::ADC, 0);
+            b.bp(M::STA, at + 1);
+            for i in [2, 3] {
+                b.bp(M::LDA, sp + i);
+                b.bp(M::STA, at + i);
+            }
+        }
+    }
+    b.label(done);
+    b.imp(M::RTS);
 }
 
 /// Registers and bytes of the frame in the name of a save or restore routine.

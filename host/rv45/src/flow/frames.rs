@@ -177,21 +177,19 @@ fn gather(function: &mut Function) -> Option<()> {
         match lines[last].op {
             Ir::Restore { .. } => return None,
             // A jump table, unless the frame is gone.
-            Ir::JumpReg { .. } if tables => {
-                if lines[block.start..last].iter().any(|l| moved(&l.op) == Some(i32::from(frame))) {
-                    return None;
-                }
-            }
+            Ir::JumpReg { .. }
+                if tables && lines[block.start..last].iter().all(|l| moved(&l.op) != Some(i32::from(frame))) => {}
+            Ir::JumpReg { .. } if tables => return None,
             Ir::Ret | Ir::TailCall { .. } | Ir::JumpReg { .. } => {
                 let up = (block.start..last).rev().find(|&i| moved(&lines[i].op) == Some(i32::from(frame)))?;
                 let mut found: Vec<usize> = vec![up];
-                for i in block.start..up {
-                    if let Ir::Load { width: Width::Word, rd, base: Reg::SP, offset } = lines[i].op
-                        && slots.get(&offset).is_some_and(|s| s.0 == rd)
-                    {
-                        found.push(i);
+                let restores = |l: &Line| match l.op {
+                    Ir::Load { width: Width::Word, rd, base: Reg::SP, offset } => {
+                        slots.get(&offset).is_some_and(|s| s.0 == rd)
                     }
-                }
+                    _ => false,
+                };
+                found.extend((block.start..up).filter(|&i| restores(&lines[i])));
                 // Each register once; what it held before is not needed after.
                 if found.len() != slots.len() + 1 {
                     return None;

@@ -12,17 +12,28 @@ const THUNK: u32 = 6;
 /// Room that rounding and branches that grow may take in an overlay.
 const SLACK: u32 = 96;
 
+/// Calls of functions that are to be fast count this much more.
+const HOT: f64 = 64.0;
+
+/// True for functions that lie where there is room.
+pub fn free(placement: Placement) -> bool {
+    matches!(placement, Placement::Hot | Placement::Normal | Placement::Cold)
+}
+
 /// Gives every movable function a place: the most called ones for their size stay in main memory
 /// as far as `budget` bytes go, the others go to high memory and overlays so that functions that
 /// call each other meet. False when that does not fit.
 pub fn assign(pieces: &mut [Piece], sizes: &HashMap<Label, u32>, heat: &Heat, budget: u32) -> bool {
     let size_of = |p: &Piece| label_of(p).and_then(|l| sizes.get(&l)).copied().unwrap_or(0);
-    let mut movable: Vec<usize> = (0..pieces.len())
-        .filter(|&i| pieces[i].movable && matches!(pieces[i].placement, Placement::Normal | Placement::Cold))
-        .collect();
+    let mut movable: Vec<usize> =
+        (0..pieces.len()).filter(|&i| pieces[i].movable && free(pieces[i].placement)).collect();
     let density = |p: &Piece| {
-        let cold = if p.placement == Placement::Cold { 1e-6 } else { 1.0 };
-        label_of(p).map_or(0.0, |l| cold * heat.of(l) / f64::from(size_of(p) + THUNK))
+        let weight = match p.placement {
+            Placement::Cold => 1e-6,
+            Placement::Hot => HOT,
+            _ => 1.0,
+        };
+        label_of(p).map_or(0.0, |l| weight * heat.of(l) / f64::from(size_of(p) + THUNK))
     };
     movable.sort_by(|&a, &b| density(&pieces[b]).total_cmp(&density(&pieces[a])).then(a.cmp(&b)));
     let mut room = i64::from(budget);

@@ -46,7 +46,7 @@ pub enum LinkError {
         largest: String,
     },
     /// Even compressed the file is too large.
-    #[error("code and data of {image} bytes come to a file of {packed} bytes when compressed; BASIC loads 54,975")]
+    #[error("code and data of {image} bytes come to a file of {packed} bytes when compressed; BASIC loads 57,087")]
     Packed {
         /// Bytes of code and initialised data.
         image: usize,

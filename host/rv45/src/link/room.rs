@@ -74,7 +74,7 @@ impl Room<'_> {
                 .placed
                 .pieces
                 .iter()
-                .filter(|p| p.movable && matches!(p.placement, Placement::Normal | Placement::Cold))
+                .filter(|p| p.movable && assign::free(p.placement))
                 .filter_map(|p| sizes.get(&regions::label_of(p)?))
                 .sum();
             let fixed = built.placed.main_end() - movable;

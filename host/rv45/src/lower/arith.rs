@@ -56,7 +56,9 @@ pub fn in_place(cx: &Context<'_>, rd: Reg, a: Reg, k: u32) -> bool {
     rd == a
         && match k {
             1 | u32::MAX => true,
-            2..=255 => cx.style == Mode::Speed,
+            2..=255 => cx.style != Mode::Tiny,
+            // Down by 2 to 255.
+            0xFFFF_FF01.. => cx.style == Mode::Size,
             _ => false,
         }
 }
@@ -74,6 +76,14 @@ fn add(cx: &mut Context<'_>, rd: Reg, a: Reg, b: Src) {
             cx.ldq(a);
             cx.q_acc(if k == 1 { M::INQ } else { M::DEQ });
             return cx.stq(rd);
+        }
+        Src::Imm(k @ (2..=255 | 0xFFFF_FF01..)) if rd == a && cx.style == Mode::Size && !cx.q_holds(a) => {
+            cx.load_imm(Byte::A, k as u8);
+            return cx.small(if k < 256 { "inc" } else { "dec" }, rd);
+        }
+        Src::Imm(k @ ..=255) if a == Reg::SP && cx.style == Mode::Size => {
+            cx.load_imm(Byte::A, k as u8);
+            return cx.small("frame", rd);
         }
         Src::Imm(k @ 2..=255) if rd == a && cx.style == Mode::Speed && !cx.q_holds(a) => {
             return add_fast(cx, rd, k as u8);

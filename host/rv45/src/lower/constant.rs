@@ -17,6 +17,18 @@ pub fn load_constant(cx: &mut Context<'_>, rd: Reg, value: u32) {
     let mut distinct: Vec<u8> = (0..4).filter(|&i| need(i)).map(|i| bytes[i]).collect();
     distinct.sort_unstable();
     distinct.dedup();
+    let held = (0..4).all(|i| cx.held[i].value == Some(bytes[i]) && cx.peepholes.tracking);
+    if cx.style == Mode::Size && value <= 0xFFFF && 2 * (stores + distinct.len()) > 6 && !held {
+        let [low, high, ..] = bytes;
+        if value > 0 {
+            cx.load_imm(Byte::A, low);
+        }
+        if value > 0xFF {
+            cx.load_imm(Byte::X, high);
+        }
+        cx.small(["zero", "byte", "half"][usize::from(value > 0) + usize::from(value > 0xFF)], rd);
+        return cx.set(Byte::A, Some(0), 0);
+    }
     // Two bytes a value and a store, against LDQ constant; STQ.
     if 2 * (stores + distinct.len()) > if cx.style == Mode::Speed { 12 } else { 8 } {
         cx.ldq_const(value);

@@ -347,6 +347,14 @@ impl<'a> Context<'a> {
         self.forget_registers();
     }
 
+    /// A call of a routine of one register that changes only A and the register's cell.
+    pub fn small(&mut self, kind: &str, rd: Reg) {
+        let label = self.symbols.named(&format!("rv_{kind}_{rd}"));
+        self.out.jsr(label);
+        self.forget(Byte::A);
+        self.touch_register(rd);
+    }
+
     /// What is known now, to come back to.
     pub fn mark(&self) -> Mark {
         Mark { items: self.out.items.len(), values: self.values, held: self.held }

@@ -154,6 +154,12 @@ fn store_word(cx: &mut Context<'_>, src: Reg, base: Reg, offset: i32) {
         return store_bytes(cx, src, base, offset as u8);
     }
     if cx.style != Mode::Speed && (0..=252).contains(&offset) {
+        if base == Reg::SP && src != Reg::ZERO && cx.style == Mode::Size {
+            // The most frequent base: a routine per source as well.
+            cx.load_imm(Byte::Z, offset as u8);
+            cx.helper(&format!("rv_spill_{src}"));
+            return;
+        }
         // LDX #source; LDZ #offset; JSR: a routine per base register.
         cx.load_imm(Byte::X, cell(src));
         cx.load_imm(Byte::Z, offset as u8);
