@@ -8,7 +8,7 @@ use ssnail_m65::hdos::{EndOfFile, LongNames, Options};
 use ssnail_m65::io::card::{Effect, Fault, Trigger};
 use ssnail_m65::{Model, Scenario};
 use ssnail_shared::header::{Header, offset};
-use ssnail_shared::map::MEGABYTE;
+use ssnail_shared::map::{HEADER_LEN, MEGABYTE, PAYLOAD};
 use ssnail_xemu_tests::card::{File, card};
 use ssnail_xemu_tests::model;
 use ssnail_xemu_tests::scenario::Step::{Expect, Never, Type};
@@ -49,6 +49,7 @@ fn no_core_and_a_core_that_does_not_answer() {
     let Some(image) = stories() else { return };
     for (defect, sentence, on_return) in [
         (Defect::Absent, "No SSNAIL core answers at $FFD7500", "needs the SSNAIL core"),
+        (Defect::Version(9), "This core is of another version than this program", "needs the SSNAIL core"),
         (Defect::NeverReady, "The core's memory does not answer", "switch the MEGA65 off and on"),
         (Defect::LoadError, "The core's memory does not answer", "switch the MEGA65 off and on"),
     ] {
@@ -73,6 +74,20 @@ fn a_core_that_fails_while_loading() {
         s.machine.board.expansion.accelerator.defect = Defect::None;
         play(&mut s, &[Type("<RETURN>"), Expect("/help lists", LONG)]);
     }
+}
+
+#[test]
+fn memory_that_does_not_keep_what_was_loaded() {
+    let Some(image) = stories() else { return };
+    let Some(mut s) = listed(&image) else { return };
+    play(&mut s, &[Type("<RETURN>"), Expect("KB/s", SHORT)]);
+    s.frames(3);
+    // The second sector of the file is one of those that are compared.
+    let address = PAYLOAD + 512 - HEADER_LEN;
+    s.machine.board.expansion.slice_mut(address, 1).unwrap()[0] ^= 1;
+    play(&mut s, &[Expect(&format!("Loading failed: memory differs from the card at ${address:08X}"), LONG)]);
+    goes_on(&mut s);
+    play(&mut s, &[Type("<RETURN>"), Expect("/help lists", LONG)]);
 }
 
 #[test]
@@ -132,7 +147,7 @@ fn images_that_cannot_be_used() {
     let Some(mut s) = Setup::with(Model::R6, &[File::new("/BIG.SSN", &large)]).start() else { return };
     play(&mut s, &[Expect(LIST, SHORT), Type("<RETURN>"), Expect("/help lists", LONG)]);
     // Damaged tables: a kind of tokenizer that does not exist.
-    let at = (header.tokenizer - ssnail_shared::map::PAYLOAD) as usize + 256;
+    let at = (header.tokenizer - PAYLOAD) as usize + 256;
     let Some(mut s) = listed(&changed(&|i| i[at] = 9)) else { return };
     play(&mut s, &[Type("<RETURN>"), Expect("damaged image: tokenizer kind at $", LONG)]);
     goes_on(&mut s);

@@ -75,6 +75,19 @@ fn a_hundred_models_in_pages() {
     play(&mut s, &[Type("<RETURN>"), Expect("/help lists", LONG)]);
 }
 
+/// Behind the last place of the last cluster the DOS has another code for the end.
+#[test]
+fn a_directory_that_fills_its_cluster() {
+    let Some(image) = stories() else { return };
+    // With the folder's own two entries 128 of 32 bytes: eight sectors.
+    let others: Vec<String> = (0..125).map(|i| format!("/SSNAIL/N{i:03}.TXT")).collect();
+    let mut files: Vec<File<'_>> = others.iter().map(|name| File::new(name, b"no model")).collect();
+    files.push(File::new("/SSNAIL/LAST.SSN", &image));
+    let Some(mut s) = Setup::with(Model::R3, &files).start() else { return };
+    play(&mut s, &[Expect("1 model", LONG), Expect(LIST, SHORT), Never("Card:"), Type("<RETURN>")]);
+    play(&mut s, &[Expect("/help lists", LONG)]);
+}
+
 #[test]
 fn settings_come_from_the_card() {
     let Some(image) = stories() else { return };

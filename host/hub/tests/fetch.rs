@@ -7,8 +7,8 @@ use ssnail_hub::fetch::{Fetched, Options, fetch};
 use ssnail_hub::{Client, HubError, Source};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::server::{Answer, Manner, Request, Server};
 use std::time::Duration;
+use support::server::{Answer, Manner, Request, Server};
 use support::{client, gguf, hasty_client, sha256};
 
 /// A fetch into a folder of its own.

@@ -264,9 +264,9 @@ pub(super) fn trouble(machine: &Machine) -> &'static [u8] {
         (Some(Ok(_)), _) => b"",
         (Some(Err(PartError::Wrong)), _) => b"SSNAIL.CPU on the card is damaged or of another version: copy it again.",
         (Some(Err(_)), Found::None) => b"No SSNAIL core answers at $FFD7500, and neither card nor disk has SSNAIL.CPU.",
+        (_, Found::Other(_)) => b"This core is of another version than this program: update one of them.",
         (Some(Err(_)), _) => b"Neither card nor disk has SSNAIL.CPU, which computes without the core.",
         (None, Found::None) => b"No SSNAIL core answers at $FFD7500.",
-        (None, Found::Other(_)) => b"This core is of another version than this program: update one of them.",
         (None, Found::Core(_)) if machine.ram.is_none() => {
             b"The core's memory does not answer: switch the MEGA65 off and on."
         }

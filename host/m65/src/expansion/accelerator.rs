@@ -25,6 +25,8 @@ pub enum Defect {
     None,
     /// No accelerator in this core: its registers are unmapped.
     Absent,
+    /// The core says that it is of this version.
+    Version(u8),
     /// READY of the load port is never set.
     NeverReady,
     /// ERROR of the load port is always set.
@@ -145,6 +147,7 @@ impl Accelerator {
         let value = self.device.read(offset);
         self.looks += u64::from(offset == reg::LOAD_CONTROL);
         Some(match (self.defect, offset) {
+            (Defect::Version(version), reg::VERSION) => version,
             (Defect::NeverReady, reg::LOAD_CONTROL) => value & !reg::LOAD_READY,
             (Defect::LoadError, reg::LOAD_CONTROL) => value | reg::LOAD_ERROR,
             (Defect::LosesReady(when), reg::LOAD_CONTROL) if self.is_past(when) => value & !reg::LOAD_READY,
