@@ -58,7 +58,8 @@ URL ?=
 CARGO ?= cargo
 TOOLCHAIN ?= rv45
 
-# Texts go through the environment: no quoting, whatever is in them.
+# Texts go through the environment: no quoting, whatever is in them. A prompt keeps its $.
+override PROMPT := $(value PROMPT)
 export PROMPT TYPE
 
 # Where this file lies. Make separates a list of files by spaces: a path with spaces is the whole list.
@@ -223,5 +224,6 @@ FORCE:
 
 # What nothing above makes is most often a model that is not there.
 .DEFAULT:
-	@test -e '$@' || { echo 'Nothing makes $@: is there a $(firstword $(subst ., ,$(notdir $@))).gguf in its folder?' \
-		'make help shows what can be made, make findmodels and make fetch bring models home.' >&2; exit 2; }
+	@test -e '$@' || { name='$@'; name=$${name##*/}; echo "Nothing makes $@: is there a $${name%%.*}.gguf in its folder?" \
+		'$(if $(findstring $(space),$@),Make takes no names with spaces; ssnail does. )make help shows what can be' \
+		'made, make findmodels and make fetch bring models home.' >&2; exit 2; }

@@ -208,6 +208,8 @@ fn make_alone_talks_to_the_storyteller_and_leaves_no_file() {
     let test = Test::new();
     assert!(made(&test, &["TOKENS=5"]).contains("storyteller (llama) [Story]"));
     assert!(made(&test, &["run", "TOKENS=5", "PROMPT=Once upon a time"]).starts_with("Once upon a time"));
+    let prompt = r#"It's "so" $HOME, $(x)"#;
+    assert!(made(&test, &["run", "TOKENS=5", &format!("PROMPT={prompt}")]).starts_with(prompt));
     assert_eq!(fs::read_dir(test.path(".")).unwrap().count(), 0);
 }
 
