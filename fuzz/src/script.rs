@@ -193,6 +193,19 @@ fn rows_of_nothing(op: Opcode) -> Vec<u8> {
     [program.len() as u8 - 1].into_iter().chain(code).chain(block.cycle().take(1024)).collect()
 }
 
+/// Heads without end over one cache: both fit the memory, their product fits no patience.
+fn heads_by_rows() -> Vec<u8> {
+    const AT: u32 = PAYLOAD + 0x100;
+    let program = [
+        Instruction { a: 1, z: 0x2FFF, ..Instruction::new(Opcode::Li) },
+        Instruction { a: 1, x: AT, y: MEMORY_BASE, z: MEMORY_BASE, ..Instruction::new(Opcode::Attn) },
+    ];
+    let nothing = Instruction::new(Opcode::Nop).encode();
+    let code = program.iter().flat_map(Instruction::encode).chain(nothing.into_iter().cycle()).take(0x100);
+    let block = [MEMORY_BASE, MEMORY_BASE, 0x1C00, 1, 1, 1, 0, 0].into_iter().flat_map(u32::to_le_bytes);
+    [15].into_iter().chain(code).chain(block).collect()
+}
+
 pub fn seeds() -> Vec<Vec<u8>> {
-    (0..400).map(random).chain([Opcode::Meanrows, Opcode::Attn].map(rows_of_nothing)).collect()
+    (0..400).map(random).chain([Opcode::Meanrows, Opcode::Attn].map(rows_of_nothing)).chain([heads_by_rows()]).collect()
 }

@@ -26,6 +26,7 @@ pub fn run(data: &[u8]) {
     let Ok(header) = Header::parse(&start) else { return };
     let memory = SliceMemory::new(PAYLOAD, payload);
     let Ok(mut tables) = Tables::open(&memory, &header) else { return };
+    let _ = tables.check();
     let text = String::from_utf8_lossy(text);
     for (place, rules) in [(Place::First, Rules::REFERENCE), (Place::Later, Rules::REAL), (Place::First, Rules::TYPED)]
     {

@@ -113,22 +113,68 @@ pub struct Header {
     pub description: [u8; DESCRIPTION_LEN],
 }
 
-/// Why a header was refused: the field, where it is, and what is wrong with it.
+/// Names of the fields that are checked, one place for each half word of the header: what takes least room.
+static NAMES: &[u8] = b"magic,,version,flags,code,,,,,,token buffer,,vocabulary table,,vocabulary size,,context,,,,,,\
+    payload length,,output,,output length,,memory needed,,architecture,,,,,,,,,,,,,,,,,,,,load base,,,,,\
+    ,,,host segment length,,tokenizer block,";
+
+/// The name of the header field at this offset, in ASCII; empty where no field is checked.
+#[must_use]
+pub fn field_name(offset: u32) -> &'static [u8] {
+    let mut left = offset / 2;
+    let mut name = NAMES;
+    while let Some(end) = name.iter().position(|b| *b == b',') {
+        let (first, rest) = name.split_at(end);
+        if left == 0 {
+            return first;
+        }
+        left -= 1;
+        name = rest.get(1..).unwrap_or_default();
+    }
+    name
+}
+
+/// Why a header was refused: where the field is, and what is wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderError {
-    /// Name of the field.
-    pub field: &'static str,
-    /// Its offset in the file.
+    /// The field's offset in the file; [`field_name`] names it.
     pub offset: u32,
     /// What was found there.
     pub found: u32,
-    /// What is right, in words.
-    pub expected: &'static str,
+}
+
+impl HeaderError {
+    /// What is right or wrong, in words.
+    #[must_use]
+    pub fn expected(&self) -> &'static str {
+        match self.offset {
+            offset::MAGIC => "not a SSNAIL image, which begins with SSNL",
+            offset::VERSION => "only version 1 is known; convert the model again",
+            offset::LOAD_BASE | offset::HOST_SEGMENT_LEN => "made for an older memory map; convert the model again",
+            offset::ARCHITECTURE => "expected 0 (llama), 1 (gpt2) or 2 (bert)",
+            offset::PAYLOAD_LEN => "longer than the 28-bit memory",
+            offset::MEMORY_NEEDED if self.found > ADDRESS_END - MEMORY_BASE => "more than the 28-bit memory",
+            offset::MEMORY_NEEDED => "less than the payload itself",
+            offset::TOKENS => "expected $8001000",
+            offset::CODE => "expected a multiple of 16 inside the payload",
+            offset::CONTEXT => "expected 1 to 4095 positions",
+            offset::N_VOCAB => "more tokens than the payload has room for",
+            offset::VOCAB => "the table leaves the payload",
+            offset::TOKENIZER => "the block leaves the payload",
+            offset::OUTPUT_LEN if self.found == 0 => "expected at least one value",
+            offset::OUTPUT_LEN => "longer than the memory",
+            offset::OUTPUT => "the output vector leaves the memory",
+            offset::FLAGS => "the encoder flag and the architecture disagree",
+            _ => "not what the specification says",
+        }
+    }
 }
 
 impl fmt::Display for HeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "header field {} at offset ${:02X} is ${:X}: {}", self.field, self.offset, self.found, self.expected)
+        let Self { offset, found } = self;
+        let name = core::str::from_utf8(field_name(*offset)).unwrap_or_default();
+        write!(f, "header field {name} at offset ${offset:02X} is ${found:X}: {}", self.expected())
     }
 }
 
@@ -149,36 +195,18 @@ impl Header {
         use offset as at;
         let magic = word(bytes, at::MAGIC);
         if bytes[..4] != MAGIC {
-            return Err(HeaderError {
-                field: "magic",
-                offset: at::MAGIC,
-                found: magic,
-                expected: "not a SSNAIL image, which begins with SSNL",
-            });
+            return Err(HeaderError { offset: at::MAGIC, found: magic });
         }
         let version = word(bytes, at::VERSION) as u16;
         if version != VERSION {
-            return Err(HeaderError {
-                field: "version",
-                offset: at::VERSION,
-                found: u32::from(version),
-                expected: "only version 1 is known; convert the model again",
-            });
+            return Err(HeaderError { offset: at::VERSION, found: u32::from(version) });
         }
         let load_base = word(bytes, at::LOAD_BASE);
         let host_len = word(bytes, at::HOST_SEGMENT_LEN);
         if load_base != PAYLOAD || host_len != 0 {
-            let (field, offset, found) = if load_base == PAYLOAD {
-                ("host segment length", at::HOST_SEGMENT_LEN, host_len)
-            } else {
-                ("load base", at::LOAD_BASE, load_base)
-            };
-            return Err(HeaderError {
-                field,
-                offset,
-                found,
-                expected: "made for an older memory map; convert the model again",
-            });
+            let (offset, found) =
+                if load_base == PAYLOAD { (at::HOST_SEGMENT_LEN, host_len) } else { (at::LOAD_BASE, load_base) };
+            return Err(HeaderError { offset, found });
         }
         let description = {
             let mut d = [0; DESCRIPTION_LEN];
@@ -187,12 +215,7 @@ impl Header {
             d
         };
         let Some(architecture) = Architecture::from_word(word(bytes, at::ARCHITECTURE)) else {
-            return Err(HeaderError {
-                field: "architecture",
-                offset: at::ARCHITECTURE,
-                found: word(bytes, at::ARCHITECTURE),
-                expected: "expected 0 (llama), 1 (gpt2) or 2 (bert)",
-            });
+            return Err(HeaderError { offset: at::ARCHITECTURE, found: word(bytes, at::ARCHITECTURE) });
         };
         let header = Self {
             flags: (word(bytes, at::VERSION) >> 16) as u16,
@@ -220,51 +243,51 @@ impl Header {
     /// Whether the fields agree with each other.
     fn check(&self) -> Result<(), HeaderError> {
         use offset as at;
-        let wrong = |field, offset, found, expected| Err(HeaderError { field, offset, found, expected });
+        let wrong = |offset, found| Err(HeaderError { offset, found });
         let end = match PAYLOAD.checked_add(self.payload_len) {
             Some(end) if end <= ADDRESS_END => end,
-            _ => return wrong("payload length", at::PAYLOAD_LEN, self.payload_len, "longer than the 28-bit memory"),
+            _ => return wrong(at::PAYLOAD_LEN, self.payload_len),
         };
         let needed_end = match MEMORY_BASE.checked_add(self.memory_needed) {
             Some(e) if e <= ADDRESS_END => e,
-            _ => return wrong("memory needed", at::MEMORY_NEEDED, self.memory_needed, "more than the 28-bit memory"),
+            _ => return wrong(at::MEMORY_NEEDED, self.memory_needed),
         };
         if needed_end < end {
-            return wrong("memory needed", at::MEMORY_NEEDED, self.memory_needed, "less than the payload itself");
+            return wrong(at::MEMORY_NEEDED, self.memory_needed);
         }
         if self.tokens != TOKENS {
-            return wrong("token buffer", at::TOKENS, self.tokens, "expected $8001000");
+            return wrong(at::TOKENS, self.tokens);
         }
         if self.code < PAYLOAD || self.code >= end || self.code & 15 != 0 {
-            return wrong("code", at::CODE, self.code, "expected a multiple of 16 inside the payload");
+            return wrong(at::CODE, self.code);
         }
         if self.context == 0 || self.context > MAX_CONTEXT {
-            return wrong("context", at::CONTEXT, self.context, "expected 1 to 4095 positions");
+            return wrong(at::CONTEXT, self.context);
         }
         if self.n_vocab == 0 || self.n_vocab > self.payload_len / 4 {
-            return wrong("vocabulary size", at::N_VOCAB, self.n_vocab, "more tokens than the payload has room for");
+            return wrong(at::N_VOCAB, self.n_vocab);
         }
         let table_len = 4 * (self.n_vocab + 1);
         if self.vocab < PAYLOAD || self.vocab > end || end - self.vocab < table_len {
-            return wrong("vocabulary table", at::VOCAB, self.vocab, "the table leaves the payload");
+            return wrong(at::VOCAB, self.vocab);
         }
         if self.tokenizer < PAYLOAD || self.tokenizer > end || end - self.tokenizer < TOKENIZER_BLOCK_LEN {
-            return wrong("tokenizer block", at::TOKENIZER, self.tokenizer, "the block leaves the payload");
+            return wrong(at::TOKENIZER, self.tokenizer);
         }
         let Some(output_bytes) = self.output_len.checked_mul(4) else {
-            return wrong("output length", at::OUTPUT_LEN, self.output_len, "longer than the memory");
+            return wrong(at::OUTPUT_LEN, self.output_len);
         };
         if self.output_len == 0 {
-            return wrong("output length", at::OUTPUT_LEN, self.output_len, "expected at least one value");
+            return wrong(at::OUTPUT_LEN, self.output_len);
         }
         let inside_scratch =
             self.output >= end && self.output <= needed_end && needed_end - self.output >= output_bytes;
         let inside_window = self.output == OUTPUT && output_bytes <= OUTPUT_LEN;
         if !inside_scratch && !inside_window {
-            return wrong("output", at::OUTPUT, self.output, "the output vector leaves the memory");
+            return wrong(at::OUTPUT, self.output);
         }
         if self.is_encoder() != matches!(self.architecture, Architecture::Bert) {
-            return wrong("flags", at::FLAGS, u32::from(self.flags), "the encoder flag and the architecture disagree");
+            return wrong(at::FLAGS, u32::from(self.flags));
         }
         Ok(())
     }
@@ -478,7 +501,7 @@ mod tests {
         for (at, value, field) in cases {
             let mut bytes = good;
             bytes[at as usize..at as usize + 4].copy_from_slice(&value.to_le_bytes());
-            assert_eq!(Header::parse(&bytes).unwrap_err().field, field);
+            assert_eq!(field_name(Header::parse(&bytes).unwrap_err().offset), field.as_bytes());
         }
     }
 }

@@ -14,6 +14,9 @@ pub const REGISTERS: u8 = 16;
 pub const GEMV_ACCUMULATE: u8 = 1;
 /// GEMV flag in field b: write y as F16.
 pub const GEMV_F16: u8 = 2;
+/// Most products of one ATTN, width of the query times rows: 16,384 numbers over the longest context. The ranges alone leave
+/// room for the square of the memory's size, in one instruction that nothing can stop.
+pub const ATTN_MOST: u32 = 1 << 26;
 /// Operand bit that selects the form `A[n] + offset`.
 pub const INDIRECT: u32 = 0x8000_0000;
 

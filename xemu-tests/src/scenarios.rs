@@ -164,7 +164,7 @@ const IN_THE_LIST: [(&str, Content, &str); 9] = [
         Content::Damaged(|i| set(i, offset::LOAD_BASE, 0x8000_1000)),
         "made for an older memory map",
     ),
-    ("/SSNAIL/FIELD.SSN", Content::Damaged(|i| set(i, offset::CONTEXT, 0)), "damaged: header field at $"),
+    ("/SSNAIL/FIELD.SSN", Content::Damaged(|i| set(i, offset::CONTEXT, 0)), "damaged: header field context at $"),
     ("/SSNAIL/SHORT.SSN", Content::Damaged(|i| i.truncate(5000)), "its length is not what its header says"),
     ("/SSNAIL/LONG.SSN", Content::Damaged(|i| i.extend([0; 10])), "its length is not what its header says"),
     ("/SSNAIL/STUB.SSN", Content::Damaged(|i| i.truncate(100)), "its length is not what its header says"),

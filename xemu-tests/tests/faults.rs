@@ -131,7 +131,7 @@ fn images_that_cannot_be_used() {
         (changed(&|i| i[0] = b'X'), "not a SSNAIL image"),
         (changed(&|i| i[4] = 9), "an image of another version; convert the model again"),
         (changed(&|i| set(i, offset::LOAD_BASE, 0x8000_1000)), "made for an older memory map"),
-        (changed(&|i| set(i, offset::CONTEXT, 0)), "damaged: header field at $"),
+        (changed(&|i| set(i, offset::CONTEXT, 0)), "damaged: header field context at $"),
         (changed(&|i| i.truncate(5000)), "its length is not what its header says"),
         (changed(&|i| i.extend([0; 10])), "its length is not what its header says"),
         (changed(&|i| i.truncate(100)), "its length is not what its header says"),

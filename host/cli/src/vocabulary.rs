@@ -42,7 +42,8 @@ impl<'m, M: ReadMemory> Vocabulary<'m, M> {
     /// # Errors
     /// A refusal that names the image and the damaged field.
     pub fn open(memory: &'m M, header: &Header, name: &'m str) -> Result<Self> {
-        Ok(Self { tables: Tables::open(memory, header).map_err(|error| damaged(name, error))?, name })
+        let tables = Tables::open(memory, header).and_then(|tables| tables.check().map(|()| tables));
+        Ok(Self { tables: tables.map_err(|error| damaged(name, error))?, name })
     }
 
     /// Ids of a text, and the bytes that no token stands for.

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ssnail_shared::caches;
 use ssnail_shared::header::Header;
 use ssnail_shared::map::{HEADER_LEN, TOKEN_SLOTS, TOKENS};
 use ssnail_shared::mem::{self, ReadMemory};
@@ -108,6 +109,7 @@ impl Accelerator {
         let mut machine = Machine::new(length, options.numerics, options.threads);
         machine.set_plain(options.plain);
         image::load(&header, file, machine.memory_mut(), progress)?;
+        caches::check(machine.memory(), &header)?;
         Ok(Self { machine, header, limit: options.max_instructions, stop: Arc::default(), job: Job::Idle })
     }
 

@@ -1,6 +1,6 @@
 //! Faults: what stops a job before its HALT.
 
-use ssnail_shared::isa::Opcode;
+use ssnail_shared::isa::{ATTN_MOST, Opcode};
 use ssnail_shared::registers::JobError;
 use thiserror::Error;
 
@@ -97,6 +97,14 @@ pub enum BadOperand {
         heads: u32,
         /// Key/value heads.
         kv_heads: u32,
+    },
+    /// More work than one instruction may take.
+    #[error("attention of {width} numbers over {rows} rows; at most {ATTN_MOST} products are computed at once")]
+    Attention {
+        /// Numbers in the query.
+        width: u64,
+        /// Rows of the caches.
+        rows: u64,
     },
     /// An attention block with an unknown cache format.
     #[error("cache format {0} is unknown; 0 is F32, 1 is F16")]

@@ -40,6 +40,9 @@ pub enum ImageError {
         /// Bytes in the file.
         length: u64,
     },
+    /// A table behind the header is wrong.
+    #[error(transparent)]
+    Table(#[from] ssnail_shared::tokenizer::Error),
     /// The load port reported an error.
     #[error(transparent)]
     Load(#[from] LoadError),

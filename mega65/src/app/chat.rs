@@ -7,6 +7,7 @@ use crate::hw::clock::{self, Stopwatch};
 use crate::hw::core::Accelerator;
 use crate::hw::{keys, vic};
 use crate::out::Line;
+use ssnail_shared::caches;
 use ssnail_shared::command::{self, Command, HELP, HELP_NATIVE};
 use ssnail_shared::fold::AsciiFolder;
 use ssnail_shared::header::Header;
@@ -33,7 +34,12 @@ static mut SCRATCH: [u32; LINE_MAX * WORDS_PER_BYTE as usize] = [0; LINE_MAX * W
 /// Opens the vocabulary; says on the list's screen what is wrong with it.
 #[inline(never)]
 pub fn open_tables<'m>(app: &mut App, reader: &'m Accelerator, header: &Header) -> Option<Tables<'m, Accelerator>> {
-    match Tables::open(reader, header) {
+    let checked = Tables::open(reader, header).and_then(|tables| {
+        caches::check(reader, header)?;
+        tables.check()?;
+        Ok(tables)
+    });
+    match checked {
         Ok(tables) => Some(tables),
         Err(error) => {
             let (template, what, number) = tables_fault(&error);

@@ -9,6 +9,7 @@ use crate::hw::vic::{self, Screen};
 use crate::hw::{clock, keys};
 use crate::out::Line;
 use ssnail_shared::catalogue::{Entry, Verdict};
+use ssnail_shared::header;
 use ssnail_shared::ui::editor::Key;
 use ssnail_shared::ui::{Style, Surface};
 use ssnail_shared::work::VECTOR_MAX;
@@ -27,6 +28,7 @@ const NUMBER_TIME: u32 = 1500;
 fn reason(entry: &Entry, have: u32) -> Line {
     let mut line = Line::new();
     let mut numbers = [entry.memory_needed, have];
+    let mut why: &[u8] = b"";
     let template: &[u8] = match entry.verdict {
         Verdict::Fits => b"",
         Verdict::TooBig => b"too big: needs %m, here are %m",
@@ -40,11 +42,12 @@ fn reason(entry: &Entry, have: u32) -> Line {
         Verdict::BadHeader { offset: 0x64 | 0x70 | 0x74 } => b"made for an older memory map; convert the model again",
         Verdict::BadHeader { offset } => {
             numbers[0] = u32::from(offset);
-            b"damaged: header field at %h; convert or copy it again"
+            why = header::field_name(u32::from(offset));
+            b"damaged: header field %s at %h; convert or copy it again"
         }
         Verdict::Unreadable => b"the card could not be read there",
     };
-    line.put(template, &numbers, &[]);
+    line.put(template, &numbers, &[why]);
     line
 }
 

@@ -3,7 +3,7 @@
 use super::kernels::{Cache, Kernels};
 use super::num::rsqrt;
 use super::{Executor, Fault, Work, bytes, room};
-use crate::isa::Instruction;
+use crate::isa::{ATTN_MOST, Instruction};
 use crate::mem::Memory;
 
 /// Bytes of the attention block: eight words.
@@ -33,6 +33,9 @@ impl Executor {
         };
         let (query, to) = (self.address(i.y), self.address(i.z));
         let width = heads.saturating_mul(head_dim);
+        if width.saturating_mul(last.saturating_add(1)) > ATTN_MOST {
+            return Err(Fault::Operand);
+        }
         memory.check(query, bytes(width, 4))?;
         let size = if halves { 2 } else { 4 };
         let stride = bytes(kv_heads.saturating_mul(head_dim), size);

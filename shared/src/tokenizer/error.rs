@@ -50,10 +50,7 @@ impl fmt::Display for Error {
         match *self {
             Self::Memory(fault) => write!(f, "tokenizer tables: {fault}"),
             Self::Damaged { field, address, found } => {
-                write!(
-                    f,
-                    "tokenizer tables: {field} at ${address:07X} is ${found:X}; the image is damaged, load or convert it again"
-                )
+                write!(f, "{field} at ${address:07X} is ${found:X}; the image is damaged, load or convert it again")
             }
             Self::TextTooLong { capacity } => write!(f, "text too long: there is room for {capacity} bytes"),
             Self::TooManyTokens { taken } => write!(f, "text too long: only {taken} tokens fit"),

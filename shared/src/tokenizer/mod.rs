@@ -3,10 +3,12 @@
 //! [`Tables::open`] checks where the tables are; [`encode`] turns a text into ids, using a caller's [`Scratch`] of
 //! [`WORDS_PER_BYTE`] words for each byte of text; [`Tables::piece`] gives the bytes of an id. Every word read from a
 //! table is checked before it is used, so a damaged image gives an [`Error`] that names the field.
+//! What no single word shows, an index out of order, is looked for once, by [`Tables::check`].
 //!
 //! Pairs are looked up once when they become neighbours, and the best pair is kept at the root of a tournament tree:
 //! about three look-ups and three walks up the tree for each byte of text, whatever the text.
 
+mod check;
 mod encode;
 mod error;
 mod merge;
@@ -17,6 +19,7 @@ mod stage;
 mod tables;
 mod wordpiece;
 
+pub use check::PIECE_MAX;
 pub use encode::{Encoded, Place, encode};
 pub use error::{Error, SinkFull};
 pub use rules::{NonAscii, Rules};

@@ -15,11 +15,11 @@ const BYTES_WITHIN: u32 = 2048;
 #[derive(Clone, Debug)]
 pub struct Tables<'m, M: ?Sized> {
     memory: &'m M,
-    block: TokenizerBlock,
+    pub(super) block: TokenizerBlock,
     split: Split,
     /// Vocabulary table, and the first address behind its pieces.
-    vocab: u32,
-    pieces_len: u32,
+    pub(super) vocab: u32,
+    pub(super) pieces_len: u32,
     /// Where the pieces that begin with a byte begin in the index.
     first: [u32; BOUNDS],
     /// Where those begin that have a space before the byte.
@@ -351,7 +351,7 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
         (self.bound(bounds, byte), if byte == 127 { end } else { self.bound(bounds, byte + 1) })
     }
 
-    fn index(&self, at: u32) -> Result<u32, Error> {
+    pub(super) fn index(&self, at: u32) -> Result<u32, Error> {
         let address = self.block.index + 4 * at;
         let id = self.word(address)?;
         if id >= self.block.n_vocab {
@@ -360,12 +360,12 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
         Ok(id)
     }
 
-    fn word(&self, address: u32) -> Result<u32, Error> {
+    pub(super) fn word(&self, address: u32) -> Result<u32, Error> {
         self.memory.word(address).ok_or(Error::Memory(Fault { address, length: 4 }))
     }
 
     /// Address and length of a piece.
-    fn piece_range(&self, id: u32) -> Result<(u32, u32), Error> {
+    pub(super) fn piece_range(&self, id: u32) -> Result<(u32, u32), Error> {
         if id >= self.block.n_vocab {
             return Err(Error::NoSuchToken { id, n_vocab: self.block.n_vocab });
         }
@@ -412,6 +412,6 @@ impl<'m, M: ReadMemory + ?Sized> Tables<'m, M> {
     }
 }
 
-fn damaged<T>(field: &'static str, address: u32, found: u32) -> Result<T, Error> {
+pub(super) fn damaged<T>(field: &'static str, address: u32, found: u32) -> Result<T, Error> {
     Err(Error::Damaged { field, address, found })
 }

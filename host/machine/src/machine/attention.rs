@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ssnail_shared::isa::Instruction;
+use ssnail_shared::isa::{ATTN_MOST, Instruction};
 
 use super::{Machine, Registers, Scratch};
 use crate::fault::{BadOperand, Fault};
@@ -59,8 +59,8 @@ impl Machine {
         let width = u64::from(heads).saturating_mul(u64::from(head_dim));
         let length = u128::from(rows) * u128::from(kv_heads) * u128::from(head_dim) * if halves { 2 } else { 4 };
         let length = u64::try_from(length).unwrap_or(u64::MAX);
-        if width > u64::from(u32::MAX) {
-            return Err(self.out_of_memory(i, self.registers.address(i.y), width.saturating_mul(4)));
+        if width.saturating_mul(rows) > u64::from(ATTN_MOST) {
+            return Err(self.operand(i, BadOperand::Attention { width, rows }));
         }
         let heads = Heads { heads: heads as usize, kv_heads: kv_heads as usize, head_dim: head_dim as usize };
         let work = Attention { numerics: self.numerics, heads, k, v, halves, rows: rows as usize, queries: 1 };
