@@ -57,12 +57,6 @@ block matrix E600 map matrix entry matrix-kernels float quantised halves quantis
 block vector E800 map vectors entry vectors-kernels attention float vector reduce
 compile "$here"
 compile "$here/compute"
-# What a person waits for once, or never: small rather than fast.
-cold="app::App,app::run,app::menu,app::load::_,load::resident,load::probe,header,config,command,machine_line,open_tables"
-cold="$cold,app::embed::run,app::embed::store,chat::run,introduce,tables_fault,context_full,end_shown,part_fault,hw::leave"
-cold="$cold,Chat::explain,Chat::stats,Chat::command,Chat::greet,Chat::help,Chat::settings,Chat::turn,Chat::status"
-cold="$cold,Console::redraw,Console::tell,Console::note,Console::say,Console::status,vic::open"
-cold="$cold,hdos::Error,out::Line"
 translate ssnail SSNAIL.PRG SSNAIL.map --asm "$here/src/hw/sampler.s" --asm "$here/src/hw/part.s" \
-    --hot "tokenizer::merge,tokenizer::tables,tokenizer::scratch,SlotKey,encode::unit,Accelerator,load::pass,Recent,Session::push,sampler::keep" --cold "$cold" --compress
+    --hot "tokenizer::merge,tokenizer::tables,tokenizer::scratch,SlotKey,encode::unit,Accelerator,load::pass,Recent,Session::push,sampler::keep" --compress
 translate compute SSNAIL.CPU CPU.map --asm "$here/compute/src/panic.s" --asm "$here/compute/src/kernels.s" --part --stack-top 1DFF0
