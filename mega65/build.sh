@@ -57,6 +57,12 @@ block matrix E600 map matrix entry matrix-kernels float quantised halves quantis
 block vector E800 map vectors entry vectors-kernels attention float vector reduce
 compile "$here"
 compile "$here/compute"
+# 36 KB of code from $2001 up; the build fails when all the rooms beyond are full as well.
+main_end=B001
+# What a person waits for once, if at all: in the smallest form.
+cold="app::menu,app::embed,app::run,app::App,app::Machine,chat::open_tables,chat::tables_fault,chat::introduce,Chat::command,Chat::help,Chat::stats,Chat::settings,Chat::explain,Chat::greet,Chat::context_full,chat::run,impl_ssnail::app::App,load::resident,card::,catalogue,command,header::,vic::open,vic::restore,part::,rng,Error::text,ascii,Session::tell,Session::truncate,load::progress,load::probe"
 translate ssnail SSNAIL.PRG SSNAIL.map --asm "$here/src/hw/sampler.s" --asm "$here/src/hw/part.s" \
-    --hot "tokenizer::merge,tokenizer::tables,tokenizer::scratch,SlotKey,encode::unit,Accelerator,load::pass,Recent,Session::push,sampler::keep" --compress
+    --hot "tokenizer::merge,tokenizer::tables,tokenizer::scratch,SlotKey,encode::unit,Accelerator,load::pass,Recent,Session::push,sampler::keep" \
+    --cold "$cold" \
+    --main-end "$main_end" --compress
 translate compute SSNAIL.CPU CPU.map --asm "$here/compute/src/panic.s" --asm "$here/compute/src/kernels.s" --part --stack-top 1DFF0

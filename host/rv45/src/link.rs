@@ -229,15 +229,12 @@ fn share(pieces: &mut [Piece], options: &Options, symbols: &mut Symbols) -> Vec<
     }
     let limits = match options.smallest {
         true => outline::Limits { bytes: 4, saving: 2 },
-        // A compressed file holds short runs better where they stand.
-        false if options.compress => outline::Limits { bytes: 8, saving: 4 },
-        false => outline::Limits { bytes: 6, saving: 6 },
+        false => outline::Limits { bytes: 5, saving: 10 },
     };
     let mut shared = outline::outline(pieces, &|piece| piece.placement != Placement::Hot, limits, symbols);
-    if !options.smallest && !options.compress {
-        // Short runs are worth a call only where speed does not matter at all, and only if they are frequent. Where the file
-        // is compressed they cost more than they save.
-        let limits = outline::Limits { bytes: 4, saving: 4 };
+    if !options.smallest {
+        // Short runs are worth a call only where speed does not matter at all, and only if they are frequent.
+        let limits = outline::Limits { bytes: 4, saving: 6 };
         shared.extend(outline::outline(pieces, &|piece| piece.placement == Placement::Cold, limits, symbols));
     }
     shared
