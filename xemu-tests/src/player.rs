@@ -285,7 +285,8 @@ impl Player<'_> {
             // A word may still grow; what is behind it or ended may not.
             let whole = if end < words.len() { end } else { end.saturating_sub(1) };
             let wrong = words[..whole].iter().zip(&expected).any(|(a, b)| a != b) || end < words.len();
-            if wrong || self.before.is_none() && looks > ANSWER_LOOKS || begun.elapsed() > PATIENCE {
+            let late = if self.before.is_some() { begun.elapsed() > PATIENCE } else { looks > ANSWER_LOOKS };
+            if wrong || late {
                 return Err(format!("the golden model says `{wanted}`, the screen `{}`", words.join(" ")));
             }
             self.machine.wait();

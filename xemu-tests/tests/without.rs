@@ -15,7 +15,7 @@ use ssnail_xemu_tests::card::File;
 use ssnail_xemu_tests::compute::ESTIMATE;
 use ssnail_xemu_tests::reference::{Choosing, answer};
 use ssnail_xemu_tests::scenario::Step::{Expect, Never, Type};
-use ssnail_xemu_tests::scenario::{Setup, play, tokens, words_after};
+use ssnail_xemu_tests::scenario::{Setup, play, shown, tokens, words_after};
 use ssnail_xemu_tests::{data, model, part};
 
 /// Frames in which the list is there, and in which a small model is loaded.
@@ -221,9 +221,14 @@ fn models_of_some_size_and_their_estimates() {
         let estimate = f64::from(word(&s, ESTIMATE)) / 1000.0;
         play(&mut s, &[Type("/greedy<RETURN>/n 8<RETURN>"), Expect("most 8 tokens]", SHORT), Type("Lily<RETURN>")]);
         let mut reached = |position| {
-            while word(&s, runtime::POS) < position {
+            // Ten minutes of the machine's time: a program that has stopped ends the test.
+            for _ in 0..30_000 {
+                if word(&s, runtime::POS) >= position {
+                    break;
+                }
                 s.frame();
             }
+            assert!(word(&s, runtime::POS) >= position, "position {position} is not reached:\n{}", shown(&s));
             s.machine.board.cycles as f64 / HERTZ as f64
         };
         let start = reached(FROM);

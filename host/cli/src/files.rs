@@ -18,7 +18,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
         io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
         return Ok(bytes);
     }
-    fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+    ssnail_gguf::read_bounded(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// Reads a whole text file; `-` reads standard input.
@@ -118,7 +118,7 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.target {
             Target::Stdout(stdout) => stdout.write(bytes),
-            Target::Direct(file, _) => file.write(bytes),
+            Target::Direct(file, path) => file.write(bytes).map_err(|error| named(&error, path)),
             Target::Temporary(file, path, _) => file.write(bytes).map_err(|error| named(&error, path)),
         }
     }
@@ -126,7 +126,7 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.target {
             Target::Stdout(stdout) => stdout.flush(),
-            Target::Direct(file, _) => file.flush(),
+            Target::Direct(file, path) => file.flush().map_err(|error| named(&error, path)),
             Target::Temporary(file, path, _) => file.flush().map_err(|error| named(&error, path)),
         }
     }

@@ -330,7 +330,8 @@ fn row_43_a_conversion_that_fails_keeps_the_old_image_and_leaves_no_litter() {
 #[test]
 fn row_43_a_full_disk_is_an_error_of_the_machine() {
     let test = Test::new().file("m.gguf", Tiny::llama().file());
-    test.args(["convert", "m.gguf", "-o", "/dev/full"]).status(2).stderr_contains("No space left").run();
+    let full = test.args(["convert", "m.gguf", "-o", "/dev/full"]).status(2).stderr_contains("No space left");
+    full.stderr_contains("cannot write /dev/full").run();
 }
 
 #[test]
@@ -373,5 +374,14 @@ fn row_45_logits_that_are_not_numbers_end_the_run_with_the_position() {
         // Begin token, space, ab: the last has position 2.
         let test = Test::new().file("m.ssnail", &image).args(["chat", "m.ssnail", "--temp", temperature]);
         test.args(["--prompt", "ab"]).status(1).stderr_contains("position 2: the logit of token ").run();
+    }
+}
+
+/// A device without an end is no reason to take all memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_device_that_never_ends_is_refused() {
+    for command in [&["info", "/dev/zero"][..], &["convert", "/dev/zero", "-o", "x"]] {
+        Test::new().args(command.iter().copied()).status(2).stderr_contains("it is a device that goes on").run();
     }
 }

@@ -1,7 +1,7 @@
 //! An open GGUF file: metadata by key, tensors by name.
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
@@ -237,7 +237,42 @@ fn open_source(path: &Path) -> std::io::Result<Source<'static>> {
     if meta.is_file() && meta.len() > 0 {
         return Ok(Source::Mapped(crate::map::map(&file)?));
     }
+    Ok(Source::Owned(read_open(&mut file, &meta)?))
+}
+
+/// Reads a whole file, and of a character device at most [`DEVICE_LIMIT`] bytes.
+///
+/// # Errors
+/// The file cannot be read, or the device does not end.
+pub fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let meta = file.metadata()?;
+    read_open(&mut file, &meta)
+}
+
+/// More than any terminal gives; `/dev/zero` never ends.
+const DEVICE_LIMIT: u64 = 64 << 20;
+
+fn read_open(file: &mut File, meta: &Metadata) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok(Source::Owned(bytes))
+    if !is_character_device(meta) {
+        file.read_to_end(&mut bytes)?;
+        return Ok(bytes);
+    }
+    if file.take(DEVICE_LIMIT).read_to_end(&mut bytes)? as u64 == DEVICE_LIMIT {
+        let sentence = "it is a device that goes on after 64 MB, not a file";
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, sentence));
+    }
+    Ok(bytes)
+}
+
+#[cfg(unix)]
+fn is_character_device(meta: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    meta.file_type().is_char_device()
+}
+
+#[cfg(not(unix))]
+fn is_character_device(_: &Metadata) -> bool {
+    false
 }

@@ -23,7 +23,7 @@ mod vocab;
 mod write;
 
 pub use error::{Error, Item};
-pub use file::Gguf;
+pub use file::{Gguf, read_bounded};
 pub use tensor::{MAX_DIMS, TensorInfo};
 pub use value::{Array, ArrayIter, Value, ValueType};
 pub use vocab::{Vocab, token_type};

@@ -174,7 +174,7 @@ impl App {
         let mut line = Line::new();
         let count = self.list.len();
         if count == 0 {
-            line.text(b"No models on the card. Put .SSN files into /SSNAIL/ (ssnail card), then CLR to look again.");
+            line.text(b"No models on the card. Put .SSN files into /SSNAIL/ (ssnail card), then CLR.");
         } else {
             let pages = u32::from((count - 1) / PER_PAGE + 1);
             let template: &[u8] = match (count, pages) {
