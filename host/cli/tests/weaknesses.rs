@@ -294,7 +294,7 @@ fn weakness_13_damaged_tables_of_the_tokenizer_are_refused_by_file_and_field() {
     let test = Test::new().file("m.ssnail", &image).args(["embed", "m.ssnail", "the cat"]).status(1);
     test.stderr_contains("m.ssnail: ").run();
     let test = Test::new().args(["embed", "-", "the cat"]).stdin(image).status(1);
-    test.stderr_contains("standard input: tokenizer tables").run();
+    test.stderr_contains("standard input: tokenizer kind at $").run();
 }
 
 #[test]
