@@ -71,6 +71,6 @@ pub(crate) fn run(handler: Option<&mut (dyn Hypervisor + 'static)>, number: u8, 
         }
     }
     cpu.pc = cpu.pc.wrapping_add(1);
-    board.storage.mapped = false;
+    board.storage.unmap();
     board.vic.zero_frame_counter(board.cycles);
 }

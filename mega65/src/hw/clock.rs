@@ -69,3 +69,18 @@ impl Stopwatch {
         ticks().wrapping_sub(self.0) / per_millisecond()
     }
 }
+
+/// Longest time that a controller may be busy, in milliseconds.
+const PATIENCE: u32 = 1000;
+
+/// Waits until the bits of a controller's status are clear; false where it takes too long.
+#[inline(never)]
+pub fn wait_until_clear(status: u32, bits: u8) -> bool {
+    let watch = Stopwatch::start();
+    while peek(status) & bits != 0 {
+        if watch.milliseconds() > PATIENCE {
+            return false;
+        }
+    }
+    true
+}

@@ -1,6 +1,6 @@
 //! The disk in drive 0, as the floppy controller reads it: one file of it by its name.
 
-use super::clock::Stopwatch;
+use super::clock::wait_until_clear;
 use super::far::{copy, peek, poke};
 use super::hdos::{BUFFER_IS_SD, BUFFER_SELECT};
 use super::IO;
@@ -20,8 +20,6 @@ const BUSY: u8 = 0x80;
 /// Sector not found, checksum.
 const FAILED: u8 = 0x18;
 const DISK_IN: u8 = 0x08;
-/// Longest time that a sector may take, in milliseconds.
-const PATIENCE: u32 = 1000;
 
 const DIRECTORY: (u8, u8) = (40, 3);
 const ENTRY: u32 = 32;
@@ -41,11 +39,8 @@ fn block((track, sector): (u8, u8)) -> Option<u32> {
     poke(SECTOR, on_side / 2 + 1);
     poke(SIDE, side);
     poke(COMMAND, READ);
-    let watch = Stopwatch::start();
-    while peek(STATUS) & BUSY != 0 {
-        if watch.milliseconds() > PATIENCE {
-            return None;
-        }
+    if !wait_until_clear(STATUS, BUSY) {
+        return None;
     }
     poke(BUFFER_SELECT, peek(BUFFER_SELECT) & !BUFFER_IS_SD);
     (peek(STATUS) & FAILED == 0).then_some(BUFFER + u32::from(sector & 1) * BLOCK)

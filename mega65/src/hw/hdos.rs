@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use super::clock::wait_until_clear;
 use super::far::{copy, peek, poke, SCRATCH};
 use super::IO;
 use rv45_rt::machine::{rv45_carry, rv45_hdos};
@@ -16,8 +17,11 @@ pub const SECTOR: u16 = 512;
 pub const BUFFER_SELECT: u32 = IO + 0x689;
 /// Its bit: the card's.
 pub const BUFFER_IS_SD: u8 = 0x80;
-const SD_STATUS: u32 = IO + 0x680;
-/// The controller's last transfer failed.
+/// Status and command of the card's controller.
+const SD: u32 = IO + 0x680;
+/// Controller or card are busy.
+const SD_BUSY: u8 = 0x03;
+/// A transfer failed.
 const SD_ERROR: u8 = 0x60;
 /// HDOS's code for that.
 const UNREADABLE: Error = Error(0x20);
@@ -62,10 +66,24 @@ impl Error {
     }
 }
 
-/// A call: the four registers, or the error code.
+/// A call: the four registers, or the error code. HDOS does not look at the controller's error bits: it takes what was in
+/// the buffer before for the folder or the FAT, and answers with that.
 #[inline(never)]
 fn call(function: u32, x: u32, y: u32, z: u32) -> Result<u32, Error> {
-    call_here(function, x, y, z)
+    let result = call_here(function, x, y, z);
+    if peek(SD) & SD_ERROR != 0 {
+        return Err(reset());
+    }
+    result
+}
+
+/// After an error the controller reads nothing until it is reset.
+#[inline(never)]
+fn reset() -> Error {
+    poke(SD, 0);
+    poke(SD, 1);
+    wait_until_clear(SD, SD_BUSY);
+    UNREADABLE
 }
 
 #[inline(always)]
@@ -81,7 +99,8 @@ fn call_here(function: u32, x: u32, y: u32, z: u32) -> Result<u32, Error> {
 
 /// Closes everything and goes to the root of the card.
 pub fn to_root() -> Result<(), Error> {
-    call(CLOSE_ALL, 0, 0, 0)?;
+    // An error of a read before is over with this.
+    close();
     root()
 }
 
@@ -236,7 +255,7 @@ pub fn open(short: &[u8; 11]) -> Result<(), Error> {
 /// ends too early, readfile succeeds nevertheless, with whatever is in the buffer: only the code of the last error tells.
 #[inline(never)]
 pub fn goes_on() -> Result<(), Error> {
-    match call(GET_ERROR_CODE, 0, 0, 0)? as u8 {
+    match call_here(GET_ERROR_CODE, 0, 0, 0)? as u8 {
         0 => Ok(()),
         code => Err(Error(code)),
     }
@@ -259,8 +278,8 @@ pub fn read_here() -> Result<u16, Error> {
     };
     // With the last sector of a cluster HDOS reads the FAT, and then the sector again, and looks at neither's success:
     // the buffer may hold the FAT, or the next call give the same cluster once more.
-    if peek(SD_STATUS) & SD_ERROR != 0 {
-        return Err(UNREADABLE);
+    if peek(SD) & SD_ERROR != 0 {
+        return Err(reset());
     }
     let count = (registers >> 8) as u16;
     Ok(if count > SECTOR { SECTOR } else { count })

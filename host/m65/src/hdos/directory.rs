@@ -247,8 +247,8 @@ impl Hdos {
         loop {
             if let Err(code) = self.next_entry(board) {
                 self.close()?;
-                // The hypervisor says "not found" for everything; a card that fails is told here.
-                return Err(if matches!(code, error::READ | error::TIMEOUT) { code } else { error::NOT_FOUND });
+                // The hypervisor says "not found" for everything; that it does not come back from a silent card is told.
+                return Err(if code == error::TIMEOUT { code } else { error::NOT_FOUND });
             }
             let capitals = self.name.iter().map(u8::to_ascii_uppercase);
             if capitals.eq(self.entry.long().iter().copied()) {

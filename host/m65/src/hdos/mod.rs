@@ -18,7 +18,7 @@ use crate::board::Board;
 use crate::cpu::{Bus, Cpu, FLAG_I};
 use crate::diagnostics::Report;
 use crate::hypervisor::{ERROR_NO_SUCH_TRAP, Hypervisor, finish};
-use crate::io::card::CardError;
+use crate::io::storage::Silent;
 use attach::Process;
 use descriptor::Descriptor;
 use directory::Entry;
@@ -30,8 +30,6 @@ pub mod error {
     pub const TIMEOUT: u8 = 0x07;
     /// A page above $7E.
     pub const BAD_ADDRESS: u8 = 0x10;
-    /// The card reported an error.
-    pub const READ: u8 = 0x20;
     /// No such drive.
     pub const NO_DRIVE: u8 = 0x80;
     /// A name of more than 63 characters.
@@ -152,16 +150,13 @@ impl Hdos {
         }
     }
 
-    /// Reads a sector into the sector buffer, which stays as it was where the card has no such sector.
+    /// Reads a sector into the sector buffer, which stays as it was where the card reports an error: that nobody looks
+    /// at here.
     fn read_sector(&mut self, lba: u32, board: &mut Board) -> Result<(), u8> {
         let now = board.cycles + self.time;
         let (time, result) = board.storage.hypervisor_read(lba, now);
         self.time += time + u64::from(self.options.read_cycles);
-        match result {
-            Ok(()) | Err(CardError::Beyond) => Ok(()),
-            Err(CardError::Failed) => Err(error::READ),
-            Err(CardError::Silent) => Err(error::TIMEOUT),
-        }
+        result.map_err(|Silent| error::TIMEOUT)
     }
 
     fn dispatch(&mut self, function: u8, cpu: &mut Cpu, board: &mut Board) -> Result<(), u8> {

@@ -294,17 +294,18 @@ impl Storage {
         };
         let mut data = Box::new(self.floppy_buffer);
         let drive = self.floppy.selected();
-        let result = match self.floppy.drives.get_mut(drive) {
+        let (result, error) = match self.floppy.drives.get_mut(drive) {
             Some(Some(Mounted { image: Image::Device(device), .. })) => {
-                device.read(offset, data.as_mut_slice()).map_err(|_| super::card::CardError::Failed)
+                let result = device.read(offset, data.as_mut_slice());
+                (result.map_err(|_| super::card::CardError::Failed), End::FloppyError)
             }
             _ => {
                 let lba = self.floppy.start_sector(drive).wrapping_add(offset);
                 self.sd.sector = lba;
-                self.card_read(lba, &mut data)
+                (self.card_read(lba, &mut data), End::FloppyCardError)
             }
         };
-        self.start(result.map(|()| End::FloppyBuffer(data)), End::FloppyError, cycles);
+        self.start(result.map(|()| End::FloppyBuffer(data)), error, cycles);
     }
 
     fn floppy_write(&mut self, cycles: u64) {

@@ -9,10 +9,14 @@ const STATUS_MAPPED: u8 = 0x08;
 const STATUS_SDHC: u8 = 0x10;
 /// Status: error and state machine error.
 const STATUS_ERROR: u8 = 0x60;
+/// Status: the error that stays until a reset.
+const STATUS_STALLED: u8 = 0x40;
 const STATUS_EXTERNAL_SLOT: u8 = 0x80;
 
 /// Cycles that a write gate stays open: about 1 ms.
 const GATE_CYCLES: u64 = 40_000;
+/// Cycles from the end of a reset until the card is ready: what ordinary cards take to initialise.
+const INITIALISING_CYCLES: u64 = 2_000_000;
 /// Code of `$D6DA` when the card reported an error.
 const LAST_ERROR: u8 = 0x01;
 
@@ -23,6 +27,8 @@ pub(super) struct Sd {
     pub sector: u32,
     error: bool,
     last_error: u8,
+    /// The card reported an error: nothing is read or written until a reset.
+    stalled: bool,
     in_reset: bool,
     sdhc: bool,
     external_slot: bool,
@@ -40,6 +46,7 @@ impl Default for Sd {
             sector: 0,
             error: false,
             last_error: 0,
+            stalled: false,
             in_reset: false,
             sdhc: true,
             external_slot: false,
@@ -52,18 +59,28 @@ impl Default for Sd {
 }
 
 impl Sd {
-    /// A transfer of the hypervisor ended.
-    pub fn end(&mut self, well: bool) {
-        self.error = false;
-        if !well {
-            self.fail();
-        }
-    }
-
-    /// A transfer failed.
+    /// A transfer failed. The card's controller reports errors until it is reset (`sdcard.vhdl`, state REPORT_ERROR).
     pub fn fail(&mut self) {
         self.error = true;
+        self.stalled = true;
         self.last_error = LAST_ERROR;
+    }
+
+    /// A transfer of the hypervisor began: nothing of what was before shows but a stalled controller.
+    pub fn begin(&mut self) {
+        self.error = false;
+    }
+
+    /// The card reported an error and has not been reset since.
+    pub fn is_stalled(&self) -> bool {
+        self.stalled
+    }
+
+    /// Back to a card that answers.
+    pub fn reset(&mut self) {
+        self.error = false;
+        self.stalled = false;
+        self.last_error = 0;
     }
 }
 
@@ -80,6 +97,7 @@ impl Storage {
                     | bit(self.mapped, STATUS_MAPPED)
                     | bit(sd.sdhc, STATUS_SDHC)
                     | bit(sd.error, STATUS_ERROR)
+                    | bit(sd.stalled, STATUS_STALLED)
                     | bit(sd.external_slot, STATUS_EXTERNAL_SLOT)
             }
             0x81..=0x84 => sd.sector.to_le_bytes()[usize::from(register - 0x81)],
@@ -117,13 +135,13 @@ impl Storage {
         match command {
             0x00 | 0x10 => {
                 self.sd.in_reset = true;
-                self.sd.error = false;
+                self.sd.reset();
                 self.transfer = None;
             }
             0x01 | 0x11 => {
                 self.sd.in_reset = false;
-                self.sd.error = false;
-                self.transfer = None;
+                self.sd.reset();
+                self.transfer = Some(Transfer { until: cycles + INITIALISING_CYCLES, end: End::Ready });
             }
             0x02 => self.read_command(cycles),
             0x03..=0x06 => self.write_command(cycles),
@@ -132,12 +150,18 @@ impl Storage {
             0x4d => self.sd.gate[1] = cycles + GATE_CYCLES,
             0x57 => self.sd.gate[0] = cycles + GATE_CYCLES,
             0x81 => self.mapped = true,
-            0x82 => self.mapped = false,
+            0x82 => self.unmap(),
             0x83 => self.sd.fill = Some(self.sd.fill_value),
             0x84 => self.sd.fill = None,
             0xc0 | 0xc1 => self.sd.external_slot = command & 1 != 0,
             _ => {}
         }
+    }
+
+    /// Takes the buffer from `$DE00`, and errors that are over with it.
+    pub(crate) fn unmap(&mut self) {
+        self.mapped = false;
+        self.sd.error = false;
     }
 
     /// False, with the error bits set, while another transfer is under way.

@@ -13,6 +13,13 @@ pub use ssnail_disk::block::SECTOR;
 /// Cycles after which the hypervisor gives a silent card up: its counter of $0D0000 polls.
 pub(crate) const TIMEOUT_CYCLES: u64 = 17_000_000;
 
+/// How often the hypervisor asks a silent card; without end on a MEGA65.
+const ATTEMPTS: u32 = 2;
+
+/// The card does not answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Silent;
+
 /// A transfer under way.
 #[derive(Clone, Debug)]
 pub(super) struct Transfer {
@@ -34,8 +41,12 @@ pub(super) enum End {
     FloppyIdle,
     /// The floppy controller did not find its sector.
     FloppyError,
+    /// Likewise, because the card with the image reported an error.
+    FloppyCardError,
     /// Nothing: a sector has been written.
     Written,
+    /// Nothing: the card has been initialised.
+    Ready,
     /// The card reported an error.
     Error,
 }
@@ -95,7 +106,11 @@ impl Storage {
             }
             End::FloppyWritten => self.floppy.write_done(),
             End::FloppyError => self.floppy.not_found(),
-            End::FloppyIdle | End::Written => {}
+            End::FloppyCardError => {
+                self.floppy.not_found();
+                self.sd.fail();
+            }
+            End::FloppyIdle | End::Written | End::Ready => {}
             End::Error => self.sd.fail(),
         }
     }
@@ -111,8 +126,12 @@ impl Storage {
         self.transfer = Some(Transfer { until, end });
     }
 
-    /// Reads a sector of the card at once; the caller accounts for the time.
+    /// Reads a sector of the card at once; the caller accounts for the time. After an error, also that of a sector which
+    /// the card does not have, nothing is read until a reset.
     pub(super) fn card_read(&mut self, lba: u32, buffer: &mut [u8; SECTOR]) -> Result<(), CardError> {
+        if self.sd.is_stalled() {
+            return Err(CardError::Failed);
+        }
         self.card.as_mut().ok_or(CardError::Silent)?.read_sector(lba, buffer)
     }
 
@@ -121,9 +140,13 @@ impl Storage {
         self.card.as_mut().ok_or(CardError::Silent)?.write_sector(lba, buffer)
     }
 
-    /// What the hypervisor does to read a sector: waits for what is under way, reads into the SD
-    /// buffer, waits for that. Returns the cycles it takes.
-    pub(crate) fn hypervisor_read(&mut self, lba: u32, cycles: u64) -> (u64, Result<(), CardError>) {
+    /// What the hypervisor does to read a sector: waits for what is under way, reads into the SD buffer, waits until the
+    /// controller is not busy. That is all it looks at: after an error the buffer is as it was, and only the error bit
+    /// tells. A card that does not answer is reset and asked again. Returns the cycles it takes.
+    ///
+    /// # Errors
+    /// The card does not answer to that either. There a MEGA65 asks for ever.
+    pub(crate) fn hypervisor_read(&mut self, lba: u32, cycles: u64) -> (u64, Result<(), Silent>) {
         let mut time = 0;
         if let Some(transfer) = &self.transfer {
             // A card that hangs is reset in the end.
@@ -132,16 +155,21 @@ impl Storage {
         }
         self.sd.sector = lba;
         let mut buffer = self.sd_buffer;
-        let result = self.card_read(lba, &mut buffer);
-        // The bits stay as the last transfer left them, for whoever looks after the trap. Sectors that the card does not
-        // have leave no trace: the hypervisor takes what is in the buffer, and unmapping it clears the bits.
-        self.sd.end(matches!(result, Ok(()) | Err(CardError::Beyond)));
-        time += match result {
-            Err(CardError::Silent) => TIMEOUT_CYCLES,
-            _ => u64::from(self.card.as_ref().map_or(0, |c| c.sector_cycles)),
-        };
-        self.sd_buffer = buffer;
-        (time, result)
+        for _ in 0..ATTEMPTS {
+            self.sd.begin();
+            match self.card_read(lba, &mut buffer) {
+                Err(CardError::Silent) => {
+                    time += TIMEOUT_CYCLES;
+                    self.sd.reset();
+                    continue;
+                }
+                Err(CardError::Failed | CardError::Beyond) => self.sd.fail(),
+                Ok(()) => self.sd_buffer = buffer,
+            }
+            time += u64::from(self.card.as_ref().map_or(0, |c| c.sector_cycles));
+            return (time, Ok(()));
+        }
+        (time, Err(Silent))
     }
 
     /// Sector that was transferred last.

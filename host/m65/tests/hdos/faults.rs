@@ -4,13 +4,29 @@ use crate::card::{Dos, card_with, content};
 use ssnail_m65::Model;
 use ssnail_m65::hdos::{Options, error, function};
 use ssnail_m65::io::card::{Effect, Fault, Trigger};
+use ssnail_m65::io::f011::{DiskKind, Image};
+
+const SD_COMMAND: u32 = 0x0ffd_3680;
+const FLOPPY: u32 = 0x0ffd_3080;
 
 fn once(trigger: Trigger, effect: Effect) -> Fault {
     Fault { trigger, effect, times: 1 }
 }
 
+/// The controller's error bit, which stays until a reset.
+fn stalled(dos: &mut Dos) -> bool {
+    dos.machine.read_flat(SD_COMMAND) & 0x40 != 0
+}
+
+fn reset(dos: &mut Dos) {
+    dos.machine.write_flat(SD_COMMAND, 0);
+    assert_eq!(dos.machine.read_flat(SD_COMMAND) & 0x44, 0x04);
+    dos.machine.write_flat(SD_COMMAND, 1);
+    assert!(!stalled(dos));
+}
+
 #[test]
-fn a_bad_sector_is_an_error_at_its_place() {
+fn a_bad_sector_leaves_old_data_and_a_controller_that_stands_still() {
     let data = content(1, 5000);
     let mut dos = Dos::new(card_with(2, &[("/A", &data)]));
     let bad = dos.card().clusters_of("/A").unwrap()[1] + 1;
@@ -19,31 +35,61 @@ fn a_bad_sector_is_an_error_at_its_place() {
     for sector in 0..3 {
         assert_eq!(dos.read().ok().count(), 512);
         assert_eq!(dos.buffer(), data[sector * 512..][..512]);
+        assert!(!stalled(&mut dos));
     }
-    let failed = dos.read();
-    assert_eq!((failed.error(), failed.count()), (Some(error::READ), 512));
-    assert_eq!(dos.read().error(), Some(error::READ), "it stays where it is");
+    for _ in 3..5 {
+        assert_eq!(dos.read().ok().count(), 512, "the hypervisor does not look at the bit");
+        assert!(stalled(&mut dos));
+        assert_eq!(dos.buffer(), data[2 * 512..][..512]);
+    }
+    let reads = dos.card().reads;
+    dos.root();
+    assert_eq!(dos.find("A").error(), Some(error::NOT_FOUND), "what is in the buffer is no directory");
+    assert_eq!(dos.card().reads, reads, "nothing reaches the card");
+    reset(&mut dos);
     dos.card().heal();
     assert_eq!(dos.file("/A"), Ok(data));
 }
 
 #[test]
-fn repeating_a_failed_read_loses_a_sector_at_the_end() {
+fn the_fat_that_cannot_be_read_shows_in_the_bit() {
     let data = content(1, 4 * 512);
-    let mut dos = Dos::new(card_with(8, &[("/A", &data)]));
+    let mut dos = Dos::new(card_with(2, &[("/A", &data)]));
     dos.open("/A").ok();
-    dos.card().inject(once(Trigger::Read(2), Effect::Error));
-    let mut read = Vec::new();
-    let mut errors = 0;
-    loop {
-        let r = dos.read();
-        if r.count() == 0 {
-            break;
-        }
-        if r.ok { read.extend(dos.buffer()) } else { errors += 1 }
+    dos.card().inject(once(Trigger::Read(3), Effect::Error));
+    dos.read().ok();
+    assert!(!stalled(&mut dos));
+    // The second sector of the cluster, then the FAT, then the sector again, which does not succeed either.
+    assert_eq!(dos.read().ok().count(), 512);
+    assert_eq!(dos.buffer(), data[512..1024]);
+    assert!(stalled(&mut dos));
+}
+
+#[test]
+fn a_disk_on_a_card_that_fails_stops_the_card_as_well() {
+    let mut dos = Dos::new(card_with(4, &[("/A", &[1])]));
+    dos.machine.board.storage.floppy.mount(0, Image::Card(100), DiskKind::D81, false);
+    dos.card().inject(once(Trigger::Read(1), Effect::Error));
+    for (register, value) in [(0, 0x60), (4, 0), (5, 1), (6, 0), (1, 0x40)] {
+        dos.machine.write_flat(FLOPPY + register, value);
     }
-    assert_eq!(errors, 1);
-    assert_eq!(read, data[..3 * 512], "in order, but the count of bytes went on");
+    dos.machine.board.cycles += 100_000;
+    assert_eq!(dos.machine.read_flat(FLOPPY + 2) & 0x90, 0x10, "not found");
+    assert!(stalled(&mut dos));
+    reset(&mut dos);
+    assert_eq!(dos.file("/A"), Ok(vec![1]));
+}
+
+#[test]
+fn a_card_that_was_silent_once_is_asked_again() {
+    let data = content(1, 2048);
+    let mut dos = Dos::new(card_with(4, &[("/A", &data)]));
+    dos.open("/A").ok();
+    dos.card().inject(once(Trigger::Read(2), Effect::Silence));
+    dos.read().ok();
+    let late = dos.read().ok();
+    assert!(late.cycles > 40_500_000 / 3, "it waits for long");
+    assert_eq!(dos.buffer(), data[512..1024]);
 }
 
 #[test]
@@ -96,6 +142,8 @@ fn a_file_shorter_than_its_entry_tells_so_in_the_code_alone() {
         assert_eq!(dos.call(function::GETERRORCODE, 0, 0, 0).ok().a, error::BAD_CLUSTER);
         assert_eq!(dos.read().ok().count(), 512, "{cluster} sectors per cluster");
         assert_eq!(dos.buffer(), data[2 * bytes - 512..2 * bytes]);
+        assert!(stalled(&mut dos), "the card has no such sector");
+        reset(&mut dos);
         // Loading whole does not mind.
         dos.root();
         dos.set_name("A").ok();
@@ -116,13 +164,14 @@ fn a_lost_file_is_not_found() {
 }
 
 #[test]
-fn a_bad_sector_in_a_directory_is_told() {
+fn a_bad_sector_in_a_directory_shows_in_the_bit() {
     let mut dos = Dos::new(card_with(1, &[("/D/A", &[1])]));
     let bad = dos.card().clusters_of("/D").unwrap()[0];
     dos.enter("D");
     dos.card().fail_sector(bad);
-    assert_eq!(dos.entries(), (Vec::new(), error::READ));
-    assert_eq!(dos.find("A").error(), Some(error::READ));
+    // The names are those of the folder before, whose sector is still in the buffer.
+    assert_eq!(dos.find("D").error(), None);
+    assert!(stalled(&mut dos));
 }
 
 #[test]

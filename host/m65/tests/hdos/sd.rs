@@ -123,7 +123,15 @@ fn a_command_in_between_and_a_missing_sector_are_errors() {
     assert_eq!(buffer(&mut m), content(6, 512));
     set_sector(&mut m, 7);
     m.write_flat(COMMAND, 2);
-    assert_eq!(m.read_flat(COMMAND) & 0x63, 3, "a new command clears the error");
+    assert_eq!(m.read_flat(COMMAND) & 0x40, 0x40, "no command but a reset clears the card's error");
+    m.write_flat(COMMAND, 0);
+    m.write_flat(COMMAND, 1);
+    assert_eq!(m.read_flat(COMMAND) & 0x67, 3);
+    wait(&mut m, 2_000_000);
+    m.write_flat(COMMAND, 2);
+    wait(&mut m, 30_000);
+    assert_eq!(m.read_flat(COMMAND) & 0x63, 0);
+    assert_eq!(buffer(&mut m), content(8, 512));
 }
 
 #[test]
@@ -138,6 +146,8 @@ fn a_silent_card_stays_busy_until_reset() {
     m.write_flat(COMMAND, 0x10);
     assert_eq!(m.read_flat(COMMAND) & 7, 4);
     m.write_flat(COMMAND, 0x11);
+    assert_eq!(m.read_flat(COMMAND) & 0x67, 3, "the card is made ready");
+    wait(&mut m, 2_000_000);
     assert_eq!(m.read_flat(COMMAND) & 0x67, 0);
     m.write_flat(COMMAND, 2);
     wait(&mut m, 30_000);
