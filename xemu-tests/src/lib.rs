@@ -15,6 +15,7 @@ pub mod card;
 pub mod compute;
 #[cfg(unix)]
 pub mod emulated;
+pub mod matrix;
 pub mod model;
 #[cfg(unix)]
 pub mod player;

@@ -9,30 +9,18 @@ mod tiny;
 
 use ssnail_convert::Options;
 use ssnail_m65::expansion::{Defect, When};
-use ssnail_m65::io::card::{Effect, Fault, Trigger};
 use ssnail_m65::{Model, Scenario};
-use ssnail_shared::map::{HEADER_LEN, PAYLOAD};
 use ssnail_xemu_tests::card::File;
+use ssnail_xemu_tests::matrix::{
+    CARD_FAULTS, CHAT, Figures, LIST, LONG, SHORT, back_to_list, card, keys_work, loaded, places, rescan,
+};
+use ssnail_xemu_tests::part;
 use ssnail_xemu_tests::scenario::Step::{Expect, Never, Type};
 use ssnail_xemu_tests::scenario::{Setup, play, shown};
 use tiny::Tiny;
 
-const SHORT: u64 = 400;
-const LONG: u64 = 3000;
-/// The list is there and takes keys.
-const LIST: &str = "cursor keys, number or first letter";
-/// A model is loaded and can be talked to.
-const CHAT: &str = "/help lists";
-
-/// Which of `count` places are tried: all, or some spread over them with both ends.
-fn places(count: u64, some: u64) -> Vec<u64> {
-    if std::env::var_os("SSNAIL_WHOLE_MATRIX").is_some() || count <= some {
-        return (0..count).collect();
-    }
-    let mut places: Vec<u64> = (0..some).map(|i| i * (count - 1) / (some - 1)).collect();
-    places.dedup();
-    places
-}
+/// The 45GS02 stands in for the core.
+const COMPUTES: &str = "The 45GS02 itself computes";
 
 /// A machine with a small model on its card, at the list; the image.
 fn listed() -> Option<(Scenario, Vec<u8>)> {
@@ -42,112 +30,131 @@ fn listed() -> Option<(Scenario, Vec<u8>)> {
     Some((s, image))
 }
 
-/// Waits for the end of a load: true with a model that is whole, false with the list and a reason on it.
-#[track_caller]
-fn loaded(s: &mut Scenario, image: &[u8], what: &str) -> bool {
-    for _ in 0..LONG {
-        let screen = s.screen();
-        if screen.contains(CHAT) {
-            let start = (PAYLOAD - ssnail_shared::map::MEMORY_BASE) as usize;
-            let payload = &image[HEADER_LEN as usize..];
-            let memory = &s.machine.board.expansion.memory()[start..start + payload.len()];
-            let same = |(a, b): (&u8, &u8)| a == b;
-            let from = memory.iter().zip(payload).position(|p| !same(p));
-            assert_eq!(
-                from, None,
-                "{what}: a model is offered that is not the file's from this byte of its payload on"
-            );
-            return true;
+/// Loads the model once for each fault of the card and each read of a load.
+fn every_read_of_a_load(s: &mut Scenario, image: &[u8], some: u64) {
+    let before = card(s).reads;
+    play(s, &[Type("<RETURN>"), Expect(CHAT, LONG)]);
+    let reads = card(s).reads - before;
+    assert!(reads >= image.len() as u64 / 512, "{reads} reads");
+    back_to_list(s);
+    for fault in CARD_FAULTS {
+        let mut figures = Figures::default();
+        for n in places(reads, some) {
+            let what = format!("{} at read {n} of {reads}", fault.name());
+            fault.inject(card(s), n);
+            play(s, &[Type("<RETURN>")]);
+            s.frames(30);
+            let whole = loaded(s, image, &what);
+            figures.count(whole);
+            if whole {
+                card(s).heal();
+                back_to_list(s);
+            } else {
+                keys_work(s);
+                card(s).heal();
+                rescan(s);
+                play(s, &[Never("failed: ")]);
+            }
         }
-        if screen.contains(LIST) && screen.contains("failed: ") {
-            assert!(!screen.contains("still in memory"), "{what}: a half model is offered:\n{}", shown(s));
-            return false;
-        }
-        assert_eq!(s.frame(), None, "{what}: the program ended");
+        println!("{}: {figures:?}", fault.name());
+        assert!(fault.once || figures.loaded == 0, "a model came from a card that cannot be read");
     }
-    panic!("{what}: neither a model nor the list:\n{}", shown(s));
-}
-
-/// The list's keys work.
-#[track_caller]
-fn keys_work(s: &mut Scenario) {
-    play(s, &[Type("<HELP>"), Expect("Press a key", SHORT), Type(" "), Expect(LIST, SHORT)]);
-}
-
-/// From a conversation to the list; what is in memory does not count as loaded any more.
-#[track_caller]
-fn back_to_list(s: &mut Scenario) {
-    play(s, &[Type("/model<RETURN>"), Expect(LIST, LONG)]);
-    let start = ssnail_shared::map::MEMORY_BASE;
-    s.machine.board.expansion.slice_mut(start, HEADER_LEN).unwrap().fill(0);
-    rescan(s);
-}
-
-/// Has the card read again; the list that was there would answer at once, so the time that reading takes is waited for.
-#[track_caller]
-fn rescan(s: &mut Scenario) {
-    play(s, &[Type("<CLR>")]);
-    s.frames(60);
-    play(s, &[Expect("1 model", LONG), Expect(LIST, SHORT)]);
-}
-
-#[derive(Default, Debug)]
-struct Figures {
-    tried: u32,
-    refused: u32,
-    loaded: u32,
-}
-
-impl Figures {
-    fn count(&mut self, loaded: bool) {
-        self.tried += 1;
-        if loaded {
-            self.loaded += 1;
-        } else {
-            self.refused += 1;
-        }
-    }
+    play(s, &[Type("<RETURN>"), Expect(CHAT, LONG)]);
 }
 
 #[test]
 fn a_card_that_fails_at_any_read_of_a_load() {
     let Some((mut s, image)) = listed() else { return };
-    let card = |s: &mut Scenario| s.machine.board.storage.card.as_ref().unwrap().reads;
-    let before = card(&mut s);
-    play(&mut s, &[Type("<RETURN>"), Expect(CHAT, LONG)]);
-    let reads = card(&mut s) - before;
-    assert!(reads >= image.len() as u64 / 512, "{reads} reads");
-    back_to_list(&mut s);
-    for (effect, once) in
-        [(Effect::Error, true), (Effect::Silence, true), (Effect::Remove, true), (Effect::Error, false)]
-    {
-        let mut figures = Figures::default();
-        for n in places(reads, 5) {
-            let what = format!("{effect:?} at read {n} of {reads}, {}", if once { "once" } else { "and then always" });
-            let card = s.machine.board.storage.card.as_mut().unwrap();
-            // Always: from this read on, as many as a load and its repetitions can have.
-            let last = if once { n } else { n + 40 };
-            for read in n..=last {
-                card.inject(Fault { trigger: Trigger::Read(read + 1), effect, times: 1 });
+    every_read_of_a_load(&mut s, &image, 5);
+}
+
+#[test]
+fn a_card_that_fails_at_any_read_of_a_load_without_the_core() {
+    let Some(part) = part() else { return };
+    let image = Tiny::llama().image(&Options::default()).unwrap();
+    let files = [File::new("/SSNAIL/MODEL.SSN", &image), File::new("/SSNAIL/SSNAIL.CPU", &part)];
+    let mut setup = Setup::with(Model::R3, &files);
+    setup.defect = Defect::Absent;
+    let Some(mut s) = setup.start() else { return };
+    play(&mut s, &[Expect("1 model", LONG), Expect(LIST, SHORT)]);
+    every_read_of_a_load(&mut s, &image, 3);
+}
+
+/// The list is either whole or says what is wrong with the card; with a card that is whole again it is whole.
+#[test]
+fn a_card_that_fails_at_any_read_of_the_list() {
+    let Some((mut s, _)) = listed() else { return };
+    let before = card(&mut s).reads;
+    rescan(&mut s);
+    let reads = card(&mut s).reads - before;
+    assert!(reads > 3, "{reads} reads");
+    for fault in CARD_FAULTS {
+        let (mut whole, mut told) = (0, 0);
+        for n in places(reads, 4) {
+            let what = format!("{} at read {n} of {reads}", fault.name());
+            fault.inject(card(&mut s), n);
+            play(&mut s, &[Type("<CLR>")]);
+            s.frames(60);
+            play(&mut s, &[Expect(LIST, LONG)]);
+            let screen = s.screen();
+            match (screen.contains("Card: "), screen.contains("cannot be read"), screen.contains("MODEL.SSN")) {
+                (false, false, true) => whole += 1,
+                (true, _, _) | (_, true, _) => told += 1,
+                _ => panic!("{what}: the list is short, and nothing says why:\n{}", shown(&s)),
             }
-            play(&mut s, &[Type("<RETURN>")]);
-            s.frames(30);
-            let whole = loaded(&mut s, &image, &what);
-            figures.count(whole);
-            if whole {
-                s.machine.board.storage.card.as_mut().unwrap().heal();
-                back_to_list(&mut s);
-            } else {
-                keys_work(&mut s);
-                s.machine.board.storage.card.as_mut().unwrap().heal();
-                rescan(&mut s);
-                play(&mut s, &[Never("failed: ")]);
-            }
+            keys_work(&mut s);
+            card(&mut s).heal();
+            rescan(&mut s);
+            play(&mut s, &[Never("Card: "), Never("cannot be read")]);
         }
-        println!("{effect:?} {}: {figures:?}", if once { "once" } else { "always" });
-        assert!(once || figures.loaded == 0, "a model came from a card that cannot be read");
+        println!("{}: {whole} lists whole, {told} with a reason", fault.name());
     }
     play(&mut s, &[Type("<RETURN>"), Expect(CHAT, LONG)]);
+}
+
+/// At the start settings, SSNAIL.CPU and the list are read: the part that computes is the file's or there is none.
+#[test]
+fn a_card_that_fails_at_any_read_of_the_start_without_the_core() {
+    let Some(part) = part() else { return };
+    let image = Tiny::llama().image(&Options::default()).unwrap();
+    let files = [File::new("/SSNAIL/MODEL.SSN", &image), File::new("/SSNAIL/SSNAIL.CPU", &part)];
+    let started = |inject: &dyn Fn(&mut Scenario)| {
+        let mut setup = Setup::with(Model::R3, &files);
+        setup.defect = Defect::Absent;
+        let mut s = setup.start()?;
+        inject(&mut s);
+        play(&mut s, &[Expect(LIST, LONG)]);
+        Some(s)
+    };
+    let Some(mut s) = started(&|_| {}) else { return };
+    play(&mut s, &[Expect(COMPUTES, 5)]);
+    let reads = card(&mut s).reads;
+    assert!(reads >= part.len() as u64 / 512, "{reads} reads");
+    for fault in CARD_FAULTS {
+        let (mut computing, mut told) = (0, 0);
+        for n in places(reads, 3) {
+            let what = format!("{} at read {n} of {reads}", fault.name());
+            let Some(mut s) = started(&|s| fault.inject(card(s), n)) else { return };
+            if s.screen().contains(COMPUTES) {
+                computing += 1;
+            } else {
+                assert!(s.screen().contains("SSNAIL.CPU"), "{what}:\n{}", shown(&s));
+                told += 1;
+            }
+            card(&mut s).heal();
+            keys_work(&mut s);
+            rescan(&mut s);
+            let computes = s.screen().contains(COMPUTES);
+            play(&mut s, &[Type("<RETURN>")]);
+            if computes {
+                play(&mut s, &[Expect(CHAT, LONG), Type("/n 1<RETURN>abc<RETURN>/stats<RETURN>")]);
+                play(&mut s, &[Expect("of context]", LONG), Never("error")]);
+            } else {
+                play(&mut s, &[Expect("This needs the SSNAIL core, or SSNAIL.CPU", LONG)]);
+            }
+        }
+        println!("{}: {computing} starts with what computes, {told} without and a reason", fault.name());
+    }
 }
 
 #[test]

@@ -20,8 +20,10 @@ impl Hdos {
             return;
         }
         let reads = card.reads;
-        if let Ok(table) = partitions(card) {
-            self.looked = true;
+        self.disks.clear();
+        let table = partitions(card);
+        let known = table.is_ok();
+        if let Ok(table) = table {
             for partition in table.iter().flatten().filter(|p| p.is_fat32()) {
                 let Ok(fat) = Fat32::mount(card, partition.start) else { continue };
                 if fat.fats() == 2 && fat.root_cluster() <= MAX_ROOT && self.disks.len() < MAX_DISKS {
@@ -32,6 +34,8 @@ impl Hdos {
                 }
             }
         }
+        // A card that was pulled out meanwhile is looked at again.
+        self.looked = known && !card.removed;
         card.reads = reads;
         // Without a drive there is no root either.
         let _ = self.change_to_root(self.default_disk);
