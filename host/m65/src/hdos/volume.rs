@@ -2,6 +2,7 @@
 
 use super::{Hdos, error};
 use crate::board::Board;
+use crate::io::card::Card;
 use ssnail_disk::fat::{Fat32, partitions};
 
 /// Partitions in the table.
@@ -10,20 +11,17 @@ const MAX_DISKS: usize = 4;
 const MAX_ROOT: u32 = 0xff;
 
 impl Hdos {
-    /// Reads the partition table when a card is first there, as booting does. Takes no time:
+    /// Reads the partition table when a card is first there, as booting does. Takes no time and meets no injected fault:
     /// programs start later.
     pub(super) fn look_for_disks(&mut self, board: &mut Board) {
-        let Some(card) = board.storage.card.as_mut() else {
+        let Some(card) = board.storage.card.as_mut().and_then(Card::before_faults) else {
             return;
         };
         if self.looked {
             return;
         }
-        let reads = card.reads;
-        self.disks.clear();
-        let table = partitions(card);
-        let known = table.is_ok();
-        if let Ok(table) = table {
+        self.looked = true;
+        if let Ok(table) = partitions(card) {
             for partition in table.iter().flatten().filter(|p| p.is_fat32()) {
                 let Ok(fat) = Fat32::mount(card, partition.start) else { continue };
                 if fat.fats() == 2 && fat.root_cluster() <= MAX_ROOT && self.disks.len() < MAX_DISKS {
@@ -34,9 +32,6 @@ impl Hdos {
                 }
             }
         }
-        // A card that was pulled out meanwhile is looked at again.
-        self.looked = known && !card.removed;
-        card.reads = reads;
         // Without a drive there is no root either.
         let _ = self.change_to_root(self.default_disk);
     }

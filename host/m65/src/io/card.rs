@@ -127,6 +127,11 @@ impl Card {
         self.removed = false;
     }
 
+    /// What is on the card, without its faults: what a machine reads before there are any. Nothing where it is pulled out.
+    pub(crate) fn before_faults(&mut self) -> Option<&mut dyn BlockDevice> {
+        if self.removed { None } else { Some(&mut *self.device) }
+    }
+
     fn strike(&mut self, lba: u32) -> Option<Effect> {
         let reads = self.reads;
         let due = |f: &&mut Fault| {
