@@ -120,6 +120,10 @@ impl App {
                     self.draw_foot(resident.is_some());
                 }
                 Key::Clear => {
+                    // What could not be read may be there now.
+                    if let Some(Err(_)) = self.machine.part {
+                        self.machine.choose(self.config.core);
+                    }
                     self.scan();
                     selected = 0;
                     self.draw_list(selected, resident.is_some());
