@@ -8,6 +8,10 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+#[cfg(test)]
+#[path = "../tests/common/cases.rs"]
+mod cases;
+
 pub mod caches;
 pub mod catalogue;
 pub mod command;

@@ -123,6 +123,8 @@ fn vocabulary(kind: TokenizerKind) -> impl Strategy<Value = Vocabulary> {
 }
 
 proptest! {
+    #![proptest_config(common::properties())]
+
     #[test]
     fn merging_equals_the_plain_rule(vocabulary in vocabulary(TokenizerKind::Spm), text in "[ abc]{0,40}") {
         let image = vocabulary.image();

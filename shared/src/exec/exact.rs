@@ -188,6 +188,7 @@ fn take(words: &[u32; WORDS], first: i32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::cases;
     use crate::rng::Rng;
 
     fn exact(pairs: &[(f32, f32)]) -> f32 {
@@ -201,7 +202,7 @@ mod tests {
     #[test]
     fn a_single_product_rounds_as_the_processor_does() {
         let mut rng = Rng::new(1);
-        for i in 0..300_000u32 {
+        for i in 0..cases(300_000) {
             let (mut a, mut b) = (rng.next_u32(), rng.next_u32());
             if i % 3 == 0 {
                 // Results near the subnormal edge.
@@ -220,7 +221,7 @@ mod tests {
     #[test]
     fn sums_of_small_integers_are_exact() {
         let mut rng = Rng::new(5);
-        for _ in 0..2000 {
+        for _ in 0..cases(2000) {
             let n = rng.next_u32() % 100;
             let pairs: Vec<(f32, f32)> = (0..n)
                 .map(|_| ((rng.next_u32() % 4001) as f32 - 2000.0, (rng.next_u32() % 4001) as f32 - 2000.0))

@@ -1,5 +1,6 @@
 use super::weight::{POWERS, power};
 use super::*;
+use crate::cases::{cases, data_folder};
 use crate::mem::SliceMemory;
 
 const AT: u32 = 0x800_0000;
@@ -65,7 +66,7 @@ fn random_logits(rng: &mut Rng, n: u32, width: f32) -> Vec<f32> {
 #[test]
 fn power_is_the_exponential() {
     let mut rng = Rng::new(3);
-    for _ in 0..100_000 {
+    for _ in 0..cases(100_000) {
         let t = rng.next_u32() >> 3;
         let want = (-f64::from(t) / f64::from(1u32 << 27)).exp2() * 4_294_967_296.0;
         assert!((f64::from(power(t)) - want).abs() < 20.0, "{t}: {} {want}", power(t));
@@ -79,7 +80,7 @@ fn power_is_the_exponential() {
 fn weights_are_those_of_f64() {
     let mut rng = Rng::new(31);
     let mut seen = 0;
-    for _ in 0..200_000 {
+    for _ in 0..cases(200_000) {
         let exponent = 100 + rng.next_u32() % 60;
         let largest = f32::from_bits(exponent << 23 | rng.next_u32() & 0x807F_FFFF);
         let scale = f32::from_bits((100 + rng.next_u32() % 50) << 23 | rng.next_u32() & 0x007F_FFFF);
@@ -94,7 +95,7 @@ fn weights_are_those_of_f64() {
             seen += u32::from(z != largest);
         }
     }
-    assert!(seen > 50_000);
+    assert!(seen > cases(200_000) / 4);
     let at = |largest: f32, scale: f32, z: f32| Weights::new(largest.to_bits(), scale).of(key_of(z.to_bits()));
     assert_eq!(at(3.0, f32::INFINITY, 3.0), power(0));
     assert_eq!(at(3.0, f32::INFINITY, 2.999), 0);
@@ -107,7 +108,7 @@ fn weights_are_those_of_f64() {
 #[test]
 fn probabilities_are_those_of_the_specification() {
     let mut rng = Rng::new(1);
-    for round in 0..60 {
+    for round in 0..cases(60) {
         let n = 2 + rng.next_u32() % 300;
         let logits = random_logits(&mut rng, n, 12.0);
         let mut recent: Vec<u32> = (0..20).map(|_| rng.next_u32() % n).collect();
@@ -140,8 +141,7 @@ const RECORDED_CONTEXT: [u32; 7] = [1, 5, 21, 300, 301, 331, 399];
 
 #[test]
 fn recorded_probabilities() {
-    let dir = std::env::var("SSNAIL_DATA")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data").to_string());
+    let Some(dir) = data_folder() else { return };
     let ops = format!("{dir}/vectors/ops");
     let Ok(bytes) = std::fs::read(format!("{ops}/sample_logits.f32")) else {
         println!("skipped: no {ops}");
@@ -176,20 +176,21 @@ fn draws_follow_the_probabilities() {
     let m = memory(&logits);
     let mut room = [Candidate::default(); 64];
     let mut counts = [0u32; 50];
-    for _ in 0..20_000 {
+    let draws = cases(20_000);
+    for _ in 0..draws {
         counts[sample(&m, AT, 50, &s, &recent, &mut rng, &mut room).unwrap() as usize] += 1;
     }
     for (i, &c) in counts.iter().enumerate() {
         let p = want[i];
-        let sigma = (p * (1.0 - p) * 20_000.0).sqrt();
-        assert!((f64::from(c) - p * 20_000.0).abs() <= 5.0 * sigma + 1e-9, "token {i}: {c} of {p}");
+        let sigma = (p * (1.0 - p) * f64::from(draws)).sqrt();
+        assert!((f64::from(c) - p * f64::from(draws)).abs() <= 5.0 * sigma + 1e-9, "token {i}: {c} of {p}");
     }
 }
 
 #[test]
 fn few_places_give_the_same_choice_as_many() {
     let mut rng = Rng::new(11);
-    for _ in 0..200 {
+    for _ in 0..cases(200) {
         let logits = random_logits(&mut rng, 300, 20.0);
         let m = memory(&logits);
         let seed = rng.next_u32();
@@ -253,7 +254,7 @@ fn percent_of_a_token() {
 #[test]
 fn the_kept_ones_are_the_largest_with_all_their_equals() {
     let mut rng = Rng::new(21);
-    for round in 0..400 {
+    for round in 0..cases(400) {
         let n = 1 + rng.next_u32() % 200;
         // Values of any size and sign, few different ones in every other round.
         let bits: Vec<u32> = (0..n)
@@ -270,7 +271,7 @@ fn the_kept_ones_are_the_largest_with_all_their_equals() {
         recent.sort_unstable();
         recent.dedup();
         recent.truncate(64);
-        let penalty = [1.25, 0.75][round % 2];
+        let penalty = [1.25, 0.75][round as usize % 2];
         let mut keys: Vec<u32> = bits.iter().map(|&b| key_of(b)).collect();
         for &t in recent.iter().filter(|&&t| t < n) {
             let z = values[t as usize];

@@ -238,6 +238,7 @@ impl Editor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::cases;
     use crate::rng::Rng;
 
     fn typed(e: &mut Editor, text: &str) {
@@ -249,7 +250,7 @@ mod tests {
     #[test]
     fn any_keys_do_what_a_string_would() {
         let mut rng = Rng::new(6);
-        for _ in 0..200 {
+        for _ in 0..cases(200) {
             let mut e = Editor::new();
             let (mut model, mut cursor) = (Vec::new(), 0);
             for _ in 0..600 {

@@ -252,6 +252,7 @@ impl Pane {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::cases;
     use crate::mem::SliceMemory;
     use crate::rng::Rng;
 
@@ -301,7 +302,7 @@ mod tests {
     #[test]
     fn any_text_is_wrapped_scrolled_and_found_again() {
         let mut rng = Rng::new(4);
-        for round in 0..40 {
+        for round in 0..cases(40) {
             let mut text = String::new();
             for _ in 0..rng.next_u32() % 900 {
                 let len = if rng.next_u32() % 30 == 0 { 100 } else { rng.next_u32() % 9 };

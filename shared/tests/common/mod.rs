@@ -1,6 +1,9 @@
 //! Test data, and images that hold nothing but a vocabulary.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub mod cases;
+
+use proptest::test_runner::Config;
 use serde_json::Value;
 use ssnail_shared::header::{
     Architecture, DESCRIPTION_LEN, Header, NO_TOKEN, TOKENIZER_BLOCK_LEN, TOKENIZER_WIDE, TokenizerBlock, TokenizerKind,
@@ -8,11 +11,15 @@ use ssnail_shared::header::{
 use ssnail_shared::map::{HEADER_LEN, PAYLOAD, TOKENS};
 use ssnail_shared::mem::SliceMemory;
 
+/// Settings of the property tests: the usual ones, with fewer cases under Miri.
+pub fn properties() -> Config {
+    let usual = Config::default();
+    Config { cases: cases::cases(usual.cases), ..usual }
+}
+
 /// A file of the test data; a skip is printed where there is none.
 pub fn data(path: &str) -> Option<Vec<u8>> {
-    let root = std::env::var("SSNAIL_DATA")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data").into());
-    let path = format!("{root}/{path}");
+    let path = format!("{}/{path}", cases::data_folder()?);
     std::fs::read(&path).map_err(|error| println!("skipped: {path}: {error}")).ok()
 }
 
