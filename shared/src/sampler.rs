@@ -306,6 +306,17 @@ pub fn argmax<M: ReadMemory>(memory: &M, logits: u32, n: u32) -> Result<u32, Sam
     best.ok_or(SampleError::Empty)
 }
 
+/// Whether all of `n` logits can be chosen from, as [`sample`] sees it: what the core's own choice does not show.
+///
+/// # Errors
+/// The first that is not finite.
+pub fn check<M: ReadMemory>(memory: &M, logits: u32, n: u32) -> Result<(), SampleError> {
+    // No finite value is as large as infinity, so none is collected.
+    let infinity = key_of(f32::INFINITY.to_bits());
+    let (passed, _) = memory.collect(Run { address: logits, count: n }, 0, infinity, &mut [Candidate::default()]);
+    if passed < n { Err(SampleError::NotFinite { token: passed }) } else { Ok(()) }
+}
+
 /// Probability of one token in percent, temperature and top-k applied but not the penalty.
 ///
 /// # Errors

@@ -379,10 +379,10 @@ impl<'a> Session<'a> {
             if event != Event::Working {
                 return Ok(event);
             }
-            return self.over(core, reason);
+            return self.over(core, reason, told);
         }
         if core.read_u32(runtime::GENERATED)? == 0 {
-            return self.over(core, reason);
+            return self.over(core, reason, 0);
         }
         if told == 0 {
             let token =
@@ -410,13 +410,17 @@ impl<'a> Session<'a> {
         Ok(Event::Working)
     }
 
-    fn over<C: Core>(&mut self, core: &C, reason: StopReason) -> Result<Event, TurnError> {
+    fn over<C: Core>(&mut self, core: &C, reason: StopReason, told: u32) -> Result<Event, TurnError> {
         let pos = core.read_u32(runtime::POS)?;
         if pos > self.context || pos > self.len {
             return Err(TurnError::Runtime { address: runtime::POS, found: pos });
         }
         self.pos = pos;
         self.phase = Phase::Resting;
+        // The core chooses from anything; whether it was numbers shows only here.
+        if told > 0 && core.check(self.logits, self.rows.saturating_mul(4)).is_ok() {
+            sampler::check(core, self.logits, self.rows)?;
+        }
         Ok(Event::Done(reason))
     }
 

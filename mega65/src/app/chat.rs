@@ -44,6 +44,7 @@ pub fn open_tables<'m>(app: &mut App, reader: &'m Accelerator, header: &Header) 
         Err(error) => {
             let (template, what, number) = tables_fault(&error);
             app.message.put(template, &[number], &[what]);
+            super::load::forget(reader.part);
             None
         }
     }

@@ -13,6 +13,7 @@ use ssnail_shared::header::Header;
 use ssnail_shared::map::{align_up, MEMORY_BASE, TOKENS};
 use ssnail_shared::mem::{Memory, ReadMemory};
 use ssnail_shared::runtime::{self, StopReason};
+use ssnail_shared::sampler::is_finite;
 use ssnail_shared::session::{Core, CoreState};
 use ssnail_shared::tokenizer::{Place, SinkFull, Tables};
 use ssnail_shared::ui::editor::{Key, LINE_MAX};
@@ -164,7 +165,7 @@ fn compare(
     // The new record overwrites the oldest, so it is compared with one fewer where the store is full.
     let own = memories.record(memories.count);
     if !store(core, header, memories, own, text) {
-        app.console.say(b"[the vector cannot be read]", Style::Error);
+        app.console.say(b"[the vector is no row of numbers: the image is damaged]", Style::Error);
         return;
     }
     let kept = memories.count.min(memories.capacity - 1);
@@ -213,6 +214,9 @@ fn store(core: &Accelerator, header: &Header, memories: &Memories, record: u32, 
         let v = f32::from_bits(bits);
         squares += v * v;
         i += 1;
+    }
+    if !is_finite(squares.to_bits()) {
+        return false;
     }
     let scale = if squares > 0.0 { rsqrt(squares) * ONE } else { 0.0 };
     let mut far = Far;

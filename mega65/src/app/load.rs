@@ -59,6 +59,12 @@ fn write_word(part: Option<Part>, address: u32, value: u32) -> bool {
     Accelerator::new(u32::MAX, part).write_u32(address, value).is_ok()
 }
 
+/// What is in memory is not to be offered.
+#[inline(never)]
+pub fn forget(part: Option<Part>) {
+    write_word(part, SIGNATURE_MARK, 0);
+}
+
 /// The model that an earlier run of the program left in memory, if it is still whole.
 #[inline(never)]
 pub fn resident(machine: &Machine) -> Option<Header> {
@@ -141,7 +147,7 @@ impl App {
             Ok(header) => Some(header),
             Err(failure) => {
                 // Nothing half loaded is ever offered.
-                write_word(part, SIGNATURE_MARK, 0);
+                forget(part);
                 write_word(part, MEMORY_BASE, 0);
                 self.explain(&failure);
                 None

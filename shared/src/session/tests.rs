@@ -16,6 +16,8 @@ struct Toy {
     jobs: u32,
     eos_at: Option<u32>,
     fail: Option<u8>,
+    /// The token whose logit is no number.
+    spoilt: Option<u32>,
     finished: bool,
 }
 
@@ -40,6 +42,7 @@ impl Toy {
             jobs: 0,
             eos_at: None,
             fail: None,
+            spoilt: None,
             finished: true,
         }
     }
@@ -76,6 +79,7 @@ impl Toy {
         let token = self.next();
         for i in 0..ROWS {
             let z = if i == token { 9.0f32 } else { (i % 5) as f32 };
+            let z = if self.spoilt == Some(i) { f32::NAN } else { z };
             self.write(LOGITS + 4 * i, &z.to_le_bytes()).unwrap();
         }
         if pos + 1 >= self.word(runtime::PROMPT_LEN) {
@@ -344,4 +348,28 @@ fn errors_of_the_core_end_the_turn() {
     core.fail = None;
     assert_eq!(turn(&mut s, &mut core, &[9], 2).1, StopReason::Count);
     assert_eq!(s.push(&mut core, ROWS), Err(TurnError::NoSuchToken { token: ROWS, n_vocab: ROWS }));
+}
+
+#[test]
+fn a_core_that_chose_from_what_is_no_number_is_told_of() {
+    for settings in [Settings::GREEDY, Settings::CHAT] {
+        let mut core = Toy::new();
+        core.spoilt = Some(299);
+        let mut room = [Candidate::default(); 64];
+        let mut session = Session::new(&header(), settings, 1, &mut room);
+        session.push(&mut core, 5).unwrap();
+        session.begin(&mut core, 3).unwrap();
+        let error = loop {
+            match session.poll(&mut core) {
+                Ok(Event::Done(reason)) => panic!("{reason:?}"),
+                Ok(_) => {}
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error, TurnError::Sample(SampleError::NotFinite { token: 299 }));
+        // The conversation can go on: a text that the core sees whole is chosen from again.
+        core.spoilt = None;
+        session.begin(&mut core, 2).unwrap();
+        while !matches!(session.poll(&mut core).unwrap(), Event::Done(StopReason::Count)) {}
+    }
 }

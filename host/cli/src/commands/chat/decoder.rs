@@ -140,13 +140,11 @@ impl<'r> Conversation<'r> {
 
     /// The sampler refuses logits that are no numbers; the core's own choice takes them, so they are looked at here.
     fn check_logits(&self) -> Result<()> {
+        let header = self.accelerator.header();
         if self.session.settings.is_greedy()
-            && let Some(token) = self.accelerator.output().map_err(refused)?.iter().position(|z| !z.is_finite())
+            && let Err(error) = sampler::check(&self.accelerator, header.output, header.output_len)
         {
-            let position = self.session.len().saturating_sub(2);
-            return Err(refused(format_args!(
-                "position {position}: the logit of token {token} is not a finite number"
-            )));
+            return Err(refused(format_args!("position {}: {error}", self.session.len().saturating_sub(2))));
         }
         Ok(())
     }
