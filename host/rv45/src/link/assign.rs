@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// Bytes of a thunk in main memory.
 const THUNK: u32 = 6;
 /// Room that rounding and branches that grow may take in an overlay.
-const SLACK: u32 = 96;
+const SLACK: u32 = 48;
 
 /// Calls of functions that are to be fast count this much more.
 const HOT: f64 = 64.0;
@@ -49,20 +49,7 @@ pub fn assign(pieces: &mut [Piece], sizes: &HashMap<Label, u32>, heat: &Heat, bu
     }
     let first = pieces.iter().filter_map(|p| overlay_number(p.placement)).max().unwrap_or(0);
     let groups = cluster(&out, pieces, sizes, heat);
-    let mut bins: Vec<(u32, Vec<usize>)> = Vec::new();
-    for group in groups {
-        let size: u32 = group.iter().map(|&i| size_of(&pieces[i])).sum();
-        match bins.iter_mut().find(|b| b.0 + size <= HIGH_SIZE - SLACK) {
-            Some(bin) => {
-                bin.0 += size;
-                bin.1.extend(group);
-            }
-            None => bins.push((size, group)),
-        }
-    }
-    if bins.len() > usize::from(OVERLAYS - first) + 1 || bins.iter().any(|b| b.0 > HIGH_SIZE - SLACK) {
-        return false;
-    }
+    let Some(bins) = pack(groups, |i| size_of(&pieces[i]), usize::from(OVERLAYS - first) + 1) else { return false };
     for (n, (_, members)) in bins.into_iter().enumerate() {
         for i in members {
             // The last room, for overlay 0, is the memory that is there when no overlay is mapped.
@@ -71,6 +58,37 @@ pub fn assign(pieces: &mut [Piece], sizes: &HashMap<Label, u32>, heat: &Heat, bu
         }
     }
     true
+}
+
+/// Puts groups, largest first, where they fit, into so many rooms. A group for which no room is left is taken apart: its
+/// functions fill the gaps. `None` where even that does not do.
+fn pack(groups: Vec<Vec<usize>>, size_of: impl Fn(usize) -> u32, rooms: usize) -> Option<Vec<(u32, Vec<usize>)>> {
+    const ROOM: u32 = HIGH_SIZE - SLACK;
+    let mut bins: Vec<(u32, Vec<usize>)> = Vec::new();
+    let mut put = |part: &[usize]| {
+        let size: u32 = part.iter().map(|&i| size_of(i)).sum();
+        let n = match bins.iter().position(|bin| bin.0 + size <= ROOM) {
+            Some(n) => n,
+            None if size <= ROOM && bins.len() < rooms => {
+                bins.push((0, Vec::new()));
+                bins.len() - 1
+            }
+            None => return None,
+        };
+        bins[n].0 += size;
+        bins[n].1.extend(part);
+        Some(())
+    };
+    for group in groups {
+        if put(&group).is_none() {
+            let mut single = group;
+            single.sort_by_key(|&i| std::cmp::Reverse(size_of(i)));
+            for i in single {
+                put(&[i])?;
+            }
+        }
+    }
+    Some(bins)
 }
 
 /// Groups no larger than an overlay, joined along the most frequent calls; largest first.
