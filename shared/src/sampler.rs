@@ -255,9 +255,22 @@ pub fn sample<M: ReadMemory>(
     rng: &mut Rng,
     room: &mut [Candidate],
 ) -> Result<u32, SampleError> {
-    if settings.is_greedy() {
-        return argmax(memory, logits, n);
-    }
+    if settings.is_greedy() { argmax(memory, logits, n) } else { draw(memory, logits, n, settings, recent, rng, room) }
+}
+
+/// [`sample`] with settings that are not greedy.
+///
+/// # Errors
+/// As [`sample`].
+pub fn draw<M: ReadMemory>(
+    memory: &M,
+    logits: u32,
+    n: u32,
+    settings: &Settings,
+    recent: &Recent,
+    rng: &mut Rng,
+    room: &mut [Candidate],
+) -> Result<u32, SampleError> {
     let run = Run { address: logits, count: n };
     let staged = memory.stage(run);
     let run = staged.unwrap_or(run);
@@ -332,6 +345,21 @@ pub fn percent<M: ReadMemory>(
     if settings.is_greedy() {
         return Ok(if argmax(memory, logits, n)? == token { 100 } else { 0 });
     }
+    percent_drawn(memory, logits, n, settings, token, room)
+}
+
+/// [`percent`] with settings that are not greedy.
+///
+/// # Errors
+/// As [`sample`].
+pub fn percent_drawn<M: ReadMemory>(
+    memory: &M,
+    logits: u32,
+    n: u32,
+    settings: &Settings,
+    token: u32,
+    room: &mut [Candidate],
+) -> Result<u32, SampleError> {
     let logits = Logits::new(memory, Run { address: logits, count: n });
     let chosen = keep(&logits, n, settings.top_k, room)?;
     let scale = scale_of(settings);

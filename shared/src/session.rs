@@ -386,7 +386,7 @@ impl<'a> Session<'a> {
         }
         if told == 0 {
             let token =
-                sampler::sample(core, self.logits, self.rows, &self.settings, &self.recent, &mut self.rng, self.room)?;
+                sampler::draw(core, self.logits, self.rows, &self.settings, &self.recent, &mut self.rng, self.room)?;
             core.write_u32(TOKENS + 4 * self.len, token)?;
             self.len += 1;
             self.pos = self.len - 1;

@@ -419,7 +419,7 @@ impl Chat<'_, '_> {
             Ok(if token == self.header.eos { 100 } else { 0 })
         } else {
             let h = self.header;
-            sampler::percent(&self.core, h.output, h.output_len, &settings, h.eos, self.room)
+            sampler::percent_drawn(&self.core, h.output, h.output_len, &settings, h.eos, self.room)
         };
         if let Ok(percent) = percent {
             if percent >= WORTH_SHOWING {
