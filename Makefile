@@ -20,7 +20,7 @@
 #   make m65-demo                 a small program for the emulated MEGA65: build/DEMO.PRG
 #   make clean                    removes the images of this folder, not the models
 #   make test, make bench, make bench-criterion     for developers
-#   make test-32                  tests with 32-bit addresses, for developers too
+#   make test-32, make miri       tests with 32-bit addresses, and under Miri, for developers too
 #   make help                     this text
 #
 # Works from any folder: make -f /where/ssnail/is/Makefile foo.chat
@@ -109,7 +109,7 @@ SAMPLING = $(if $(filter 0 0.0,$(TEMP)),--temp 0,$(if $(TEMP),--temp $(TEMP))) \
 .DELETE_ON_ERROR:
 # Images that a chat or run needed are kept.
 .SECONDARY:
-.PHONY: chat run help findmodels fetch prg disk card native xemu xemu-test toolchain m65-demo test test-32 bench bench-criterion clean FORCE
+.PHONY: chat run help findmodels fetch prg disk card native xemu xemu-test toolchain m65-demo test test-32 miri bench bench-criterion clean FORCE
 .DEFAULT_GOAL := chat
 
 help:
@@ -210,9 +210,12 @@ m65-demo:
 test:
 	$(CARGO) test --manifest-path "$(MANIFEST)" --workspace --no-fail-fast -- --show-output
 
-# Status 3: not here, which it has said.
+# Status 3 of the two: not here, which they have said.
 test-32:
 	@CARGO="$(CARGO)" sh "$(ROOT)/shared/test-32.sh" || test $$? = 3
+
+miri:
+	@CARGO="$(CARGO)" sh "$(ROOT)/shared/miri.sh" || test $$? = 3
 
 # Beside llama.cpp, about ten minutes; ROUNDS=2 is quicker, UPDATE=1 renews docs/performance.md.
 bench:

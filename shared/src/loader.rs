@@ -165,7 +165,7 @@ mod tests {
     struct Recorder<'a> {
         sector: &'a [u8],
         pointer: u32,
-        memory: std::collections::BTreeMap<u32, u8>,
+        memory: Vec<Option<u8>>,
         commits: Vec<(u32, bool)>,
     }
 
@@ -179,7 +179,7 @@ mod tests {
         }
         fn send(&mut self, offset: u32, length: u32) {
             for &b in &self.sector[offset as usize..(offset + length) as usize] {
-                self.memory.insert(self.pointer, b);
+                self.memory[(self.pointer - MEMORY_BASE) as usize] = Some(b);
                 self.pointer += 1;
             }
         }
@@ -212,7 +212,7 @@ mod tests {
         let h = header(1000);
         let file: Vec<u8> = h.encode().into_iter().chain((0..1000u32).map(|i| (i * 7) as u8)).collect();
         for size in [1, 7, 255, 256, 257, 511, 512, 513, 2000].into_iter().step_by(step(9)) {
-            let mut r = Recorder { sector: &[], pointer: 0, memory: Default::default(), commits: vec![] };
+            let mut r = Recorder { sector: &[], pointer: 0, memory: vec![None; 0x8000], commits: vec![] };
             let mut l = Loader::begin(&h, &mut r);
             for part in file.chunks(size) {
                 r.sector = part;
@@ -224,7 +224,7 @@ mod tests {
             for (i, &b) in file.iter().enumerate() {
                 let i = i as u32;
                 let at = if i < HEADER_LEN { MEMORY_BASE + i } else { PAYLOAD + i - HEADER_LEN };
-                assert_eq!(r.memory.get(&at), Some(&b), "byte {i} at size {size}");
+                assert_eq!(r.memory[(at - MEMORY_BASE) as usize], Some(b), "byte {i} at size {size}");
             }
         }
         assert_eq!(offset::MAGIC, 0);
@@ -234,7 +234,7 @@ mod tests {
     fn lengths_are_compared_with_the_header() {
         let h = header(300);
         let data = vec![0; 600];
-        let mut r = Recorder { sector: &data, pointer: 0, memory: Default::default(), commits: vec![] };
+        let mut r = Recorder { sector: &data, pointer: 0, memory: vec![None; 0x8000], commits: vec![] };
         let mut l = Loader::begin(&h, &mut r);
         assert_eq!(l.sector(&mut r, 557), Err(LoadError::TooLong { expected: 556 }));
         l.sector(&mut r, 512).unwrap();

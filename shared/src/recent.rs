@@ -79,13 +79,14 @@ impl Recent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::cases;
     use crate::rng::Rng;
 
     #[test]
     fn distinct_tokens_are_those_of_the_last_64() {
         let mut rng = Rng::new(5);
         let (mut all, mut recent) = (Vec::new(), Recent::new());
-        for _ in 0..1000 {
+        for _ in 0..WINDOW + cases(1000) as usize {
             let token = rng.next_u32() % 50;
             all.push(token);
             recent.push(token);

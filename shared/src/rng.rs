@@ -40,6 +40,7 @@ impl Rng {
 #[cfg(test)]
 mod tests {
     use super::Rng;
+    use crate::cases::cases;
 
     #[test]
     fn numbers_are_those_of_the_published_algorithm() {
@@ -55,13 +56,16 @@ mod tests {
         for seed in [0, 1, 2, u32::MAX] {
             let mut r = Rng::new(seed);
             let mut ones = [0u32; 32];
-            for _ in 0..10_000 {
-                let n = r.next_u32();
+            let n = cases(10_000);
+            for _ in 0..n {
+                let word = r.next_u32();
                 for (bit, count) in ones.iter_mut().enumerate() {
-                    *count += (n >> bit) & 1;
+                    *count += (word >> bit) & 1;
                 }
             }
-            assert!(ones.iter().all(|&c| (4700..5300).contains(&c)), "seed {seed}: {ones:?}");
+            // Six standard deviations.
+            let most = 3 * n.isqrt();
+            assert!(ones.iter().all(|&c| c.abs_diff(n / 2) < most), "seed {seed}: {ones:?}");
         }
         assert_ne!(Rng::new(0).next_u32(), Rng::new(1).next_u32());
     }

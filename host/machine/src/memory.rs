@@ -81,8 +81,9 @@ impl Bytes {
     fn zeroed(length: usize) -> Self {
         match MmapMut::map_anon(length) {
             Ok(map) if length > 0 => {
-                #[cfg(target_os = "linux")]
+                #[cfg(all(target_os = "linux", not(miri)))]
                 // Only advice: without it everything works, more slowly.
+                // Miri has no such call.
                 let _ = map.advise(memmap2::Advice::HugePage);
                 Self::Mapped(map)
             }

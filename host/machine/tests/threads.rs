@@ -18,6 +18,31 @@ use ssnail_machine::num::quantise::Activations;
 use ssnail_shared::map::MEMORY_BASE;
 use ssnail_shared::tables::{EXP, GELU, SILU};
 
+/// How much of everything: Miri, which some thousand times more slowly looks for other faults, gets a little of it.
+struct Extent {
+    cases: u32,
+    rounds: usize,
+    blocks: usize,
+    rows: usize,
+    /// Values of a head, and rows of a cache.
+    head: usize,
+}
+
+const EXTENT: Extent = if cfg!(miri) {
+    Extent { cases: 8, rounds: 6, blocks: 3, rows: 40, head: 20 }
+} else {
+    Extent { cases: 60, rounds: 150, blocks: 40, rows: 700, head: 140 }
+};
+
+/// Engines of so many threads; under Miri they share work of any size.
+fn engines<const N: usize>(threads: [usize; N]) -> Vec<Engine> {
+    let mut engines: Vec<Engine> = threads.into_iter().map(Engine::new).collect();
+    if cfg!(miri) {
+        engines.iter_mut().for_each(|engine| engine.set_least_shared(0));
+    }
+    engines
+}
+
 /// Pseudo-random words.
 struct Random(u64);
 
@@ -53,10 +78,10 @@ impl Random {
 const FORMATS: [Format; 5] = [Format::F32, Format::F16, Format::BF16, Format::Q8_0, Format::Q4_0];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: EXTENT.cases, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_level_multiplies_alike(seed: u64, f in 0usize..5, hardware: bool, blocks in 1usize..40, rows in 1usize..40) {
+    fn every_level_multiplies_alike(seed: u64, f in 0usize..5, hardware: bool, blocks in 1..EXTENT.blocks, rows in 1usize..40) {
         let mut random = Random(seed);
         let (format, columns) = (FORMATS[f], if f < 3 { blocks * 7 } else { blocks * 32 });
         let numerics = if hardware { Numerics::Hardware } else { Numerics::Float };
@@ -107,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn every_level_quantises_alike(seed: u64, blocks in 1usize..40, wild in prop::collection::vec(any::<u32>(), 32)) {
+    fn every_level_quantises_alike(seed: u64, blocks in 1..EXTENT.blocks, wild in prop::collection::vec(any::<u32>(), 32)) {
         let mut random = Random(seed);
         let mut x: Vec<f32> = (0..32 * blocks).map(|_| random.float()).collect();
         // Halves that must go away from zero, and a block of anything.
@@ -139,8 +164,8 @@ proptest! {
 
     #[test]
     fn every_level_attends_alike(
-        seed: u64, hardware: bool, halves: bool, kv_heads in 1usize..4, group in 1usize..7, head in 1usize..140,
-        rows in 1usize..140,
+        seed: u64, hardware: bool, halves: bool, kv_heads in 1usize..4, group in 1usize..7, head in 1..EXTENT.head,
+        rows in 1..EXTENT.head,
     ) {
         let mut random = Random(seed);
         let heads = Heads { heads: kv_heads * group, kv_heads, head_dim: head };
@@ -172,10 +197,11 @@ proptest! {
 fn threads_do_not_show() {
     let mut random = Random(1);
     let mut memory = Arc::new(Memory::new(1 << 20));
-    let mut engines: Vec<Engine> = [1, 2, 3, 5].into_iter().map(Engine::new).collect();
-    for round in 0..150 {
+    let mut engines = engines([1, 2, 3, 5]);
+    for round in 0..EXTENT.rounds {
         let format = FORMATS[round % 5];
-        let (columns, rows) = (32 * (1 + random.next() as usize % 8), 1 + random.next() as usize % 700);
+        let (columns, rows) =
+            (32 * (1 + random.next() as usize % EXTENT.blocks.min(8)), 1 + random.next() as usize % EXTENT.rows);
         let weights = random.bytes(format, columns, rows);
         Arc::make_mut(&mut memory).slice_mut(MEMORY_BASE, weights.len() as u64).unwrap().copy_from_slice(&weights);
         let mut input = Activations { x: (0..columns).map(|_| random.float()).collect(), ..Activations::default() };
@@ -191,7 +217,8 @@ fn threads_do_not_show() {
         let row_bytes = weights.len() / rows;
         let product = Product { format, numerics, weights: MEMORY_BASE, row_bytes, rows };
         let heads = Heads { heads: 4, kv_heads: 4, head_dim: columns / 4 };
-        let (k, v, rows_cached) = (MEMORY_BASE, MEMORY_BASE + 0x40000, 1 + random.next() as usize % 500);
+        let (k, v, rows_cached) =
+            (MEMORY_BASE, MEMORY_BASE + 0x40000, 1 + random.next() as usize % EXTENT.rows.min(500));
         let attention = Attention { numerics, heads, k, v, halves: true, rows: rows_cached, queries: 1 };
         let mut first: Option<(Vec<u32>, Vec<u32>)> = None;
         for engine in &mut engines {
@@ -228,12 +255,13 @@ fn threads_do_not_show() {
 fn several_vectors_at_once_give_what_each_gives() {
     let mut random = Random(2);
     let mut memory = Arc::new(Memory::new(1 << 20));
-    let mut engines: Vec<Engine> = [1, 2, 3].into_iter().map(Engine::new).collect();
-    for round in 0..120 {
+    let mut engines = engines([1, 2, 3]);
+    for round in 0..EXTENT.rounds.min(120) {
         let format = FORMATS[round % 5];
         // Little work stays with one thread, much is shared; few numbers of rows are whole groups.
-        let most = if round % 2 == 0 { 60 } else { 700 };
-        let (columns, rows) = (32 * (1 + random.next() as usize % 8), 1 + random.next() as usize % most);
+        let most = if round % 2 == 0 { 60 } else { EXTENT.rows };
+        let (columns, rows) =
+            (32 * (1 + random.next() as usize % EXTENT.blocks.min(8)), 1 + random.next() as usize % most);
         let vectors = 1 + random.next() as usize % MOST;
         let weights = random.bytes(format, columns, rows);
         Arc::make_mut(&mut memory).slice_mut(MEMORY_BASE, weights.len() as u64).unwrap().copy_from_slice(&weights);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::cases::step;
 use crate::header::{Architecture, DESCRIPTION_LEN};
 use crate::map::{MEMORY_BASE, PAYLOAD};
 use crate::mem::{ReadMemory, SliceMemory};
@@ -197,7 +198,7 @@ fn turns_continue_where_the_last_one_ended() {
 
 #[test]
 fn a_long_prompt_in_parts_gives_the_same_tokens() {
-    for len in 1..=CONTEXT {
+    for len in (1..=CONTEXT).step_by(step(CONTEXT)) {
         let mut room = [Candidate::default(); 64];
         let mut core = Toy::new();
         let mut s = Session::new(&header(), Settings::GREEDY, 1, &mut room);
@@ -280,7 +281,7 @@ fn the_end_token_ends_the_turn_and_is_counted() {
 #[test]
 fn a_stop_takes_effect_soon_and_loses_nothing() {
     for settings in [Settings::GREEDY, Settings { temperature: 0.01, ..Settings::CHAT }] {
-        for polls in 0..90 {
+        for polls in (0..90).step_by(step(90)) {
             let mut room = [Candidate::default(); 64];
             let mut core = Toy::new();
             let mut s = Session::new(&header(), settings, 1, &mut room);

@@ -14,9 +14,9 @@ use crate::memory::Memory;
 
 /// How often a helper looks for new work before it goes to sleep: some tens of microseconds, longer than the pauses
 /// between the matrices of one token.
-const LOOKS: u32 = 6000;
+const LOOKS: u32 = if cfg!(miri) { 60 } else { 6000 };
 /// How often the caller looks for results before it asks whether anyone has begun.
-const A_MOMENT: u32 = 100;
+const A_MOMENT: u32 = if cfg!(miri) { 30 } else { 100 };
 
 /// How the helpers finished a piece of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
