@@ -61,7 +61,7 @@ TOOLCHAIN ?= rv45
 
 # Texts go through the environment: no quoting, whatever is in them. A prompt keeps its $.
 override PROMPT := $(value PROMPT)
-export PROMPT TYPE
+export PROMPT TYPE QUERY MEM URL TEXT TOKENS TEMP SEED
 
 # Where this file lies. Make separates a list of files by spaces: a path with spaces is the whole list.
 ifeq ($(origin SSNAIL_TOOLS),undefined)
@@ -91,6 +91,9 @@ ifneq ($(TOOL),$(SSNAIL))
 $(shell test -x '$(SSNAIL)' || $(CARGO) build --quiet --release --manifest-path '$(MANIFEST)' --package ssnail-cli >&2)
 endif
 
+# What stands between quotes in a command, whatever it is.
+quoted = $(subst ','\'',$1)
+
 # What an image was made with stands beside it: a variable that is given and differs makes the image anew. An image
 # without that was not made here, and is left alone.
 SHAPING := WTYPE FALLBACK CONTEXT_WINDOW KV TYPE ATTICRAM
@@ -100,11 +103,12 @@ MADE_WITH = $(shell cat '$1.options' 2>/dev/null)
 differs = $(if $(MADE_WITH),$(if $(findstring $2=[$($2)],$(MADE_WITH)),,$2))
 stale = $(if $(strip $(foreach v,$2,$(if $(call given,$v),$(call differs,$1,$v)))),FORCE)
 # $1 is the memory in MB.
-CONVERT = "$(SSNAIL)" convert "$<" -o "$@" --wtype $(WTYPE) --fallback $(FALLBACK) --mem-mb $1 \
-	$(if $(CONTEXT_WINDOW),--ctx $(CONTEXT_WINDOW)) $(if $(KV),--kv $(KV)) $(if $(TYPE),--type "$$TYPE")
-CONVERTED = @printf '%s\n' '$(subst ','\'',$(foreach v,$(SIZED),$v=[$($v)]) ATTICRAM=[$1])' >"$@.options"
-SAMPLING = $(if $(filter 0 0.0,$(TEMP)),--temp 0,$(if $(TEMP),--temp $(TEMP))) \
-	$(if $(SEED),--seed $(SEED)) $(if $(HW),--numerics hardware)
+CONVERT = "$(SSNAIL)" convert "$<" -o "$@" --wtype '$(call quoted,$(WTYPE))' \
+	--fallback '$(call quoted,$(FALLBACK))' --mem-mb '$(call quoted,$1)' \
+	$(if $(CONTEXT_WINDOW),--ctx '$(call quoted,$(CONTEXT_WINDOW))') $(if $(KV),--kv '$(call quoted,$(KV))') $(if $(TYPE),--type "$$TYPE")
+CONVERTED = @printf '%s\n' '$(call quoted,$(foreach v,$(SIZED),$v=[$($v)]) ATTICRAM=[$1])' >"$@.options"
+SAMPLING = $(if $(filter 0 0.0,$(TEMP)),--temp 0,$(if $(TEMP),--temp="$$TEMP")) \
+	$(if $(SEED),--seed="$$SEED") $(if $(HW),--numerics hardware)
 
 .DELETE_ON_ERROR:
 # Images that a chat or run needed are kept.
@@ -144,19 +148,19 @@ help:
 chat run: TOKENS := $(if $(filter file,$(origin TOKENS)),250,$(TOKENS))
 
 chat: $(TOOL)
-	@"$(SSNAIL)" chat -n $(TOKENS) $(SAMPLING)
+	@"$(SSNAIL)" chat -n "$$TOKENS" $(SAMPLING)
 
 run: $(TOOL)
-	@"$(SSNAIL)" run --prompt "$$PROMPT" -n $(TOKENS) $(SAMPLING)
+	@"$(SSNAIL)" run --prompt "$$PROMPT" -n "$$TOKENS" $(SAMPLING)
 
 %.run: %.ssnail FORCE
-	@"$(SSNAIL)" run "$<" --prompt "$$PROMPT" -n $(TOKENS) $(SAMPLING)
+	@"$(SSNAIL)" run "$<" --prompt "$$PROMPT" -n "$$TOKENS" $(SAMPLING)
 
 %.chat: %.ssnail FORCE
-	@"$(SSNAIL)" chat "$<" -n $(TOKENS) $(SAMPLING)
+	@"$(SSNAIL)" chat "$<" -n "$$TOKENS" $(SAMPLING)
 
 %.tokcheck: %.ssnail %.gguf FORCE
-	@"$(SSNAIL)" tokcheck "$*.ssnail" "$*.gguf" $(if $(TEXT),"$(TEXT)")
+	@"$(SSNAIL)" tokcheck "$*.ssnail" "$*.gguf" $(if $(TEXT),"$$TEXT")
 
 %.info: %.gguf $(TOOL) FORCE
 	@"$(SSNAIL)" info "$<"
@@ -166,10 +170,10 @@ run: $(TOOL)
 
 # ---- finding models ----
 findmodels: $(TOOL)
-	@"$(SSNAIL)" findmodels $(QUERY) $(if $(MEM),--mem $(MEM))
+	@set -f; "$(SSNAIL)" findmodels $(if $(MEM),--mem "$$MEM") -- $$QUERY
 
 fetch: $(TOOL)
-	@$(if $(URL),"$(SSNAIL)" fetch "$(URL)",echo "make fetch URL=https://... or URL=OWNER/NAME" >&2; exit 2)
+	@$(if $(URL),"$(SSNAIL)" fetch "$$URL",echo "make fetch URL=https://... or URL=OWNER/NAME" >&2; exit 2)
 
 # ---- for developers ----
 prg:
@@ -232,6 +236,7 @@ FORCE:
 
 # What nothing above makes is most often a model that is not there.
 .DEFAULT:
-	@test -e '$@' || { name='$@'; name=$${name##*/}; echo "Nothing makes $@: is there a $${name%%.*}.gguf in its folder?" \
+	@name='$(call quoted,$@)'; stem=$${name##*/}; test -e "$$name" || { \
+		echo "Nothing makes $$name: is there a $${stem%%.*}.gguf in its folder?" \
 		'$(if $(findstring $(space),$@),Make takes no names with spaces; ssnail does. )make help shows what can be' \
 		'made, make findmodels and make fetch bring models home.' >&2; exit 2; }

@@ -59,9 +59,16 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 /// Shows clap's help or complaint: 0 for help and version, 2 for wrong usage.
 pub fn usage(error: &clap::Error) -> ExitCode {
-    // A closed pipe (`ssnail --help | head -1`) is no reason to complain.
-    let _ = error.print();
-    if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
+    let printed = error.print().and_then(|()| out::flush());
+    match printed {
+        // A closed pipe (`ssnail --help | head -1`) is no reason to complain.
+        Err(failed) if !error.use_stderr() && failed.kind() != io::ErrorKind::BrokenPipe => {
+            out::note(format_args!("ssnail: standard output: {failed}"));
+            ExitCode::from(2)
+        }
+        _ if error.use_stderr() => ExitCode::from(2),
+        _ => ExitCode::SUCCESS,
+    }
 }
 
 /// The exit code of a finished command; an error is printed as one line with its causes.

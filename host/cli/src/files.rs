@@ -8,17 +8,39 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
-/// Reads a whole file; `-` reads standard input.
+/// Nothing that is read whole is longer: an image fills at most the 128 MB that the emulator has.
+const MOST: u64 = 129 << 20;
+
+/// Opens a file; `-` is standard input.
 ///
 /// # Errors
-/// The file cannot be read; the message names it.
-pub fn read(path: &Path) -> Result<Vec<u8>> {
+/// The file cannot be opened; the message names it.
+pub fn open(path: &Path) -> Result<Box<dyn Read>> {
     if is_dash(path) {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
-        return Ok(bytes);
+        return Ok(Box::new(io::stdin().lock()));
     }
-    ssnail_gguf::read_bounded(path).with_context(|| format!("cannot read {}", path.display()))
+    Ok(Box::new(File::open(path).with_context(|| format!("cannot read {}", path.display()))?))
+}
+
+/// Reads a whole file, of a pipe or a device no more than it can need; `-` reads standard input.
+///
+/// # Errors
+/// The file cannot be read, or does not end; the message names it.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    read_on(open(path)?, path)
+}
+
+/// As [`read`], of a file that is open already.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_on(reader: impl Read, path: &Path) -> Result<Vec<u8>> {
+    ssnail_gguf::read_to_limit(reader, MOST).with_context(|| format!("cannot read {}", name(path)))
+}
+
+/// How messages call an input.
+pub fn name(path: &Path) -> String {
+    if is_dash(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
 /// Reads a whole text file; `-` reads standard input.
@@ -28,7 +50,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 pub fn read_text(path: &Path) -> Result<String> {
     String::from_utf8(read(path)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        refused(format_args!("{} is not UTF-8 text: wrong byte at offset {at}", path.display()))
+        refused(format_args!("{} is not UTF-8 text: wrong byte at offset {at}", name(path)))
     })
 }
 
@@ -61,8 +83,7 @@ impl Output {
             return Ok(Self { target: Target::Stdout(out::stdout()) });
         }
         let cannot = || format!("cannot write {}", path.display());
-        // A symbolic link stays one: what it points at is replaced.
-        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let real = behind_links(path).with_context(cannot)?;
         if let Ok(meta) = fs::metadata(&real) {
             if meta.is_dir() {
                 bail!("{}: it is a folder", cannot());
@@ -130,6 +151,23 @@ impl Write for Output {
             Target::Temporary(file, path, _) => file.flush().map_err(|error| named(&error, path)),
         }
     }
+}
+
+/// A symbolic link stays one: what it points at is replaced, or made where there is nothing yet.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    // As many as Linux follows.
+    const LINKS: u32 = 40;
+    let mut real = path.to_path_buf();
+    for _ in 0..LINKS {
+        if let Ok(there) = fs::canonicalize(&real) {
+            return Ok(there);
+        }
+        match fs::read_link(&real) {
+            Ok(target) => real = real.parent().unwrap_or(Path::new("")).join(target),
+            Err(_) => return Ok(real),
+        }
+    }
+    Err(io::Error::other("its symbolic links lead in a circle"))
 }
 
 /// The error with the name that was asked for.
@@ -200,5 +238,25 @@ mod tests {
         output.commit().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_symbolic_link_to_nothing_yet_stays_and_a_circle_is_refused() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("inner")).unwrap();
+        symlink("inner/second", at("first")).unwrap();
+        symlink("x.bin", at("inner/second")).unwrap();
+        let mut output = Output::create(&at("first")).unwrap();
+        output.write_all(b"new").unwrap();
+        output.commit().unwrap();
+        assert_eq!(fs::read(at("inner/x.bin")).unwrap(), b"new");
+        assert!(fs::symlink_metadata(at("first")).unwrap().is_symlink());
+        symlink("circle", at("circle")).unwrap();
+        let error = Output::create(&at("circle")).unwrap_err();
+        assert!(format!("{error:#}").contains("circle"), "{error:#}");
+        assert!(fs::symlink_metadata(at("circle")).unwrap().is_symlink());
     }
 }

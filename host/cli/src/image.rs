@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use ssnail_machine::image::{self, ImageError};
 use ssnail_machine::{Accelerator, Options};
-use ssnail_shared::header::Header;
-use ssnail_shared::map::PAYLOAD;
+use ssnail_shared::header::{Header, MAGIC};
+use ssnail_shared::map::{HEADER_LEN, PAYLOAD};
 use ssnail_shared::mem::SliceMemory;
 use std::fs::{self, File};
 use std::io::Read;
@@ -80,7 +80,21 @@ impl ImageFile {
     /// # Errors
     /// An error where the file cannot be read, a refusal where it is no (whole) image.
     pub fn read(path: &Path) -> Result<Self> {
-        Self::check(files::read(path)?, path)
+        Self::read_on(files::open(path)?, path)
+    }
+
+    /// As [`ImageFile::read`], of a file that is open already. What does not begin like an image is not read further.
+    ///
+    /// # Errors
+    /// As [`ImageFile::read`].
+    pub fn read_on(mut reader: impl Read, path: &Path) -> Result<Self> {
+        let mut bytes = Vec::new();
+        let header = reader.by_ref().take(HEADER_LEN.into()).read_to_end(&mut bytes);
+        header.with_context(|| format!("cannot read {}", files::name(path)))?;
+        if bytes.starts_with(&MAGIC) {
+            bytes = files::read_on(bytes.as_slice().chain(reader), path)?;
+        }
+        Self::check(bytes, path)
     }
 
     /// Checks an image that was read already.
@@ -157,8 +171,7 @@ fn load_file(path: &Path, args: &MachineArgs) -> Result<Accelerator> {
 pub fn name(path: Option<&Path>) -> String {
     match path {
         None => storyteller::NAME.to_owned(),
-        Some(path) if files::is_dash(path) => "standard input".to_owned(),
-        Some(path) => path.display().to_string(),
+        Some(path) => files::name(path),
     }
 }
 

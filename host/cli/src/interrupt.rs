@@ -29,7 +29,7 @@ pub fn install() {
         }
     });
     #[cfg(unix)]
-    lost_pages::install();
+    faults::install();
 }
 
 fn leave() -> ! {
@@ -137,26 +137,33 @@ pub mod terminal {
     }
 }
 
-/// A model file is mapped. Where another program shortens it meanwhile, reading the lost part is signalled by SIGBUS, and
-/// there is nothing to go on with: the process ends with a sentence and status 2, and leaves no temporary file.
+/// Faults that come as signals. A model file is mapped: where another program shortens it meanwhile, reading the lost
+/// part is signalled by SIGBUS. Memory that cannot be had is SIGABRT. There is nothing to go on with: the process ends
+/// with a sentence and status 2, and leaves no temporary file. A file that may not become longer is no signal but an
+/// error of the write.
 #[cfg(unix)]
 #[allow(unsafe_code)]
-mod lost_pages {
+mod faults {
     use super::{LITTER, remove, terminal};
-    use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+    use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction, signal};
     use std::io::Write;
 
-    const SENTENCE: &[u8] = b"ssnail: a file became shorter while it was read (or its disk failed); copy it again\n";
+    const SHORTER: &[u8] = b"ssnail: a file became shorter while it was read (or its disk failed); copy it again\n";
+    const NO_MEMORY: &[u8] = b"ssnail: more memory is needed than there is; nothing half written is left behind\n";
 
     pub fn install() {
         let action = SigAction::new(SigHandler::Handler(end), SaFlags::empty(), SigSet::empty());
-        // SAFETY: the signal comes from a read of the mapping, in the thread that reads: no lock of the standard
-        // library's allocator or streams is held there, and the handler never returns.
+        // SAFETY: the signals come from a read of the mapping and from the standard library's abort, in the thread that
+        // reads or allocates: no lock of the allocator or the streams is held there, and the handler never returns.
         let _ = unsafe { sigaction(Signal::SIGBUS, &action) };
+        let _ = unsafe { sigaction(Signal::SIGABRT, &action) };
+        // SAFETY: nothing is called.
+        let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
     }
 
-    extern "C" fn end(_: i32) {
-        let _ = std::io::stderr().write_all(SENTENCE);
+    extern "C" fn end(number: i32) {
+        let sentence = if number == Signal::SIGABRT as i32 { NO_MEMORY } else { SHORTER };
+        let _ = std::io::stderr().write_all(sentence);
         terminal::restore();
         // A thread that makes a file at this moment is let finish; one that waits for this thread would wait for ever.
         for _ in 0..100 {

@@ -94,7 +94,7 @@ pub fn report<F: Display>(findings: &[(Severity, F)], more: u64, summary: impl D
     let of = |wanted: Severity| findings.iter().filter(move |(s, _)| *s == wanted);
     for (kind, name) in [(Severity::Error, "error"), (Severity::Warning, "warning")] {
         for (_, finding) in of(kind) {
-            writeln!(stdout, "{name}: {finding}")?;
+            writeln!(stdout, "{name}: {}", out::name(&finding.to_string()))?;
         }
     }
     if more > 0 {

@@ -5,7 +5,8 @@ use crate::files;
 use crate::image::ImageFile;
 use anyhow::{Context, Result};
 use ssnail_gguf::{Error, Gguf};
-use std::fs::File;
+use ssnail_shared::header::MAGIC;
+use std::fs;
 use std::io::Read;
 use std::path::Path;
 
@@ -23,22 +24,27 @@ impl Model {
     /// # Errors
     /// An error where the file cannot be read, a refusal where it is neither.
     pub fn open(path: &Path) -> Result<Self> {
-        if files::is_dash(path) {
-            let bytes = files::read(path)?;
-            return Ok(if bytes.starts_with(&ssnail_shared::header::MAGIC) {
-                Self::Image(Box::new(ImageFile::check(bytes, path)?))
-            } else {
-                Self::Gguf(Box::new(Gguf::from_vec(bytes).refuse().context("standard input")?))
-            });
+        // Opened once: what a pipe has given is gone.
+        let mut reader = files::open(path)?;
+        let mut start = Vec::new();
+        reader
+            .by_ref()
+            .take(MAGIC.len() as u64)
+            .read_to_end(&mut start)
+            .with_context(|| format!("cannot read {}", files::name(path)))?;
+        if start == MAGIC {
+            return Ok(Self::Image(Box::new(ImageFile::read_on(start.as_slice().chain(reader), path)?)));
         }
-        let mut magic = [0; 4];
-        let mut file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let short = file.read_exact(&mut magic).is_err();
-        if !short && magic == ssnail_shared::header::MAGIC {
-            return Ok(Self::Image(Box::new(ImageFile::read(path)?)));
-        }
-        Ok(Self::Gguf(Box::new(open_gguf(path)?)))
+        Ok(Self::Gguf(Box::new(if is_regular(path) {
+            open_gguf(path)?
+        } else {
+            from_stream(start.as_slice().chain(reader), path)?
+        })))
     }
+}
+
+fn is_regular(path: &Path) -> bool {
+    !files::is_dash(path) && fs::metadata(path).is_ok_and(|meta| meta.is_file())
 }
 
 /// Opens a GGUF file; `-` reads standard input.
@@ -47,9 +53,21 @@ impl Model {
 /// An error where it cannot be read, a refusal (naming the file) where it is no GGUF file.
 pub fn open_gguf(path: &Path) -> Result<Gguf<'static>> {
     if files::is_dash(path) {
-        return Gguf::from_vec(files::read(path)?).refuse().context("standard input");
+        return from_stream(files::open(path)?, path);
     }
-    match Gguf::open(path) {
+    judge(Gguf::open(path))
+}
+
+fn from_stream(reader: impl Read, path: &Path) -> Result<Gguf<'static>> {
+    let name = files::name(path);
+    match Gguf::from_stream(reader, Path::new(&name)) {
+        Err(error @ Error::Io { .. }) => judge(Err(error)),
+        other => other.refuse().context(name),
+    }
+}
+
+fn judge(opened: Result<Gguf<'static>, Error>) -> Result<Gguf<'static>> {
+    match opened {
         Err(Error::Io { path, source }) => Err(source).with_context(|| format!("cannot read {}", path.display())),
         other => other.refuse(),
     }

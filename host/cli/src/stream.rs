@@ -3,12 +3,14 @@
 use crate::out::{self, Stdout};
 use ssnail_shared::fold::AsciiFolder;
 use ssnail_shared::utf8::Utf8Stream;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 /// Prints pieces of tokens to standard output, each as soon as it can be shown.
 #[derive(Debug)]
 pub struct TextStream {
     out: Stdout,
+    /// A model's pieces may be any bytes, also those that would command a terminal.
+    terminal: bool,
     decoder: Decoder,
 }
 
@@ -22,7 +24,7 @@ impl TextStream {
     /// UTF-8, or what a MEGA65 shows of it.
     pub fn new(ascii: bool) -> Self {
         let decoder = if ascii { Decoder::Ascii(AsciiFolder::new()) } else { Decoder::Utf8(Utf8Stream::new()) };
-        Self { out: out::stdout(), decoder }
+        Self { out: out::stdout(), terminal: io::stdout().is_terminal(), decoder }
     }
 
     /// Prints what these bytes complete.
@@ -37,7 +39,12 @@ impl TextStream {
                 Decoder::Ascii(folder) => text.extend(folder.push(byte).as_bytes().iter().map(|&b| char::from(b))),
             }
         }
-        self.out.write_all(text.as_bytes())?;
+        self.show(&text)
+    }
+
+    fn show(&mut self, text: &str) -> io::Result<()> {
+        let shown = if self.terminal { out::plain(text) } else { text.into() };
+        self.out.write_all(shown.as_bytes())?;
         self.out.flush()
     }
 
@@ -56,7 +63,6 @@ impl TextStream {
                 folder.reset();
             }
         }
-        self.out.write_all(text.as_bytes())?;
-        self.out.flush()
+        self.show(&text)
     }
 }

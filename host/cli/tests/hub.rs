@@ -184,3 +184,39 @@ fn a_file_that_is_no_model_is_refused_in_one_line_and_nothing_is_left() {
         assert_eq!(ran.files(), [""; 0]);
     }
 }
+
+#[test]
+fn names_out_of_the_network_cannot_command_a_terminal_or_begin_a_line() {
+    let hub = Server::start(|request| match request.path.as_str() {
+        path if path.starts_with("/api/models?") => Answer::json(
+            r#"[{"id":"o/r\u001b[2J","gguf":{"architecture":"llama\u0007"},"tags":["license:\u001b]0;x"]}]"#,
+        ),
+        path if path.starts_with("/api/models/") => {
+            Answer::json(format!(r#"[{{"path":"m\nrm -rf x\u001b[1m-f16.gguf","size":{}}}]"#, model().len()))
+        }
+        _ => Answer::file(model(), "v1"),
+    });
+    let found = Test::new().args(["findmodels", "x", "--all-arch", "--base-url", hub.address()]).run();
+    let shown = found.stdout() + &found.stderr();
+    assert!(shown.contains("make fetch URL="), "{shown:?}");
+    assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
+    assert!(shown.lines().all(|line| !line.starts_with("rm")), "{shown:?}");
+}
+
+#[cfg(all(unix, target_pointer_width = "64"))]
+#[test]
+fn without_a_thread_to_be_had_there_is_a_sentence() {
+    let hub = hub();
+    let test = Test::new().args(["findmodels", "x", "--base-url", hub.address(), "--all-arch"]);
+    let test = test.env("RUST_MIN_STACK", "70368744177664").status(2);
+    test.stderr_contains("the system gives no thread to work with").run();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn certificates_and_tokens_without_an_end_are_not_waited_for() {
+    let hub = hub();
+    let test = || Test::new().args(["findmodels", "x", "--estimate", "--base-url", hub.address()]);
+    test().env("SSL_CERT_FILE", "/dev/zero").status(2).stderr_contains("certificates of /dev/zero").run();
+    test().env("HF_TOKEN_PATH", "/dev/zero").stdout_contains("o/tiny-llama").run();
+}

@@ -62,7 +62,7 @@ fn an_image_is_made_again_when_a_variable_that_shapes_it_has_changed() {
         assert!(made(&test, &["m.ssnail", variable]).contains("convert"), "{variable}");
         assert!(made(&test, &["m.ssnail", variable]).contains("up to date"), "{variable}");
     }
-    assert!(made(&test, &["m.ssnail", "WTYPE=f16", "HYPERRAM_MB=72"]).contains("--mem-mb 72"));
+    assert!(made(&test, &["m.ssnail", "WTYPE=f16", "HYPERRAM_MB=72"]).contains("--mem-mb '72'"));
     assert!(made(&test, &["m.ssnail", "WTYPE=f16", "HYPERRAM_MB=72"]).contains("up to date"));
     assert!(made(&test, &["m.ssnail", "WTYPE=auto"]).contains("convert"));
     // What is not said stays as it is.
@@ -72,7 +72,7 @@ fn an_image_is_made_again_when_a_variable_that_shapes_it_has_changed() {
     }
     // What a chat or run is asked for is what it gets.
     made(&test, &["m.72mb.run", "TOKENS=2", "PROMPT=ab"]);
-    assert!(made(&test, &["m.72mb.run", "TOKENS=2", "PROMPT=ab", "CONTEXT_WINDOW=9"]).contains("--ctx 9"));
+    assert!(made(&test, &["m.72mb.run", "TOKENS=2", "PROMPT=ab", "CONTEXT_WINDOW=9"]).contains("--ctx '9'"));
 }
 
 #[test]
@@ -175,6 +175,31 @@ fn variables_reach_the_commands() {
     assert!(made(&test, &["m.72mb.chat", "TOKENS=3", "TEMP=0.5"]).contains("temperature 0.5"));
     let too_big = make(&test, &["m.ssnail", "-B", "ATTICRAM=0.01"]);
     assert!(!too_big.status.success() && String::from_utf8_lossy(&too_big.stderr).contains("too big"));
+}
+
+#[test]
+fn what_a_variable_says_is_never_a_command_of_the_shell() {
+    let test = story();
+    made(&test, &["m.ssnail"]);
+    for args in [
+        ["m.run", "TOKENS=1; touch evil"],
+        ["m.run", "TEMP='; touch evil; '"],
+        ["m.run", "SEED=`touch evil`"],
+        ["m.tokcheck", "TEXT=\"; touch evil; \""],
+        ["n.ssnail", "WTYPE='; touch evil; '"],
+        ["n.ssnail", "CONTEXT_WINDOW=1; touch evil"],
+        ["n.ssnail", "ATTICRAM='; touch evil; '"],
+        ["fetch", "URL=\"; touch evil; \""],
+        ["'; touch evil; '.chat", "TOKENS=1"],
+        ["it's.chat", "TOKENS=1"],
+    ] {
+        fs::copy(test.path("m.gguf"), test.path("n.gguf")).unwrap();
+        let output = make(&test, &args);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!test.path("evil").exists(), "{args:?}");
+        assert!(!output.status.success() && !stderr.contains("yntax error"), "{args:?}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
+    }
 }
 
 #[test]

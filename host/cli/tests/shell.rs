@@ -55,14 +55,11 @@ fn a_closed_pipe_ends_quietly() {
 #[test]
 fn a_full_disk_behind_standard_output_is_an_error() {
     use std::process::{Command, Stdio};
-    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let output = Command::new(support::ssnail())
-        .args(["completions", "bash"])
-        .stdout(full)
-        .stderr(Stdio::piped())
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("No space left"), "{stderr}");
+    for args in [&["completions", "bash"][..], &["--help"], &["--version"], &["disk", "create", "--help"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = Command::new(support::ssnail()).args(args).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains("No space left"), "{args:?}: {stderr}");
+    }
 }

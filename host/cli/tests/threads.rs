@@ -377,11 +377,32 @@ fn row_45_logits_that_are_not_numbers_end_the_run_with_the_position() {
     }
 }
 
+#[test]
+fn row_45_a_vector_that_is_no_number_is_not_shown() {
+    let test = Test::new().image("m", &Tiny::bert().file(), &[]);
+    let at = offset(address(&test, "token_embd_norm"));
+    let mut image = fs::read(test.path("m.ssnail")).unwrap();
+    image[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    for args in [
+        &["run", "m.ssnail", "--prompt", "ab"][..],
+        &["run", "m.ssnail", "--prompt", "ab", "--json", "--logits", "x"],
+        &["embed", "m.ssnail", "ab"],
+        &["chat", "m.ssnail", "--prompt", "ab"],
+    ] {
+        let ran = Test::new().file("m.ssnail", &image).args(args.iter().copied()).status(1).run();
+        assert!(ran.stderr().contains("m.ssnail: value ") && ran.stderr().contains("not finite"), "{}", ran.stderr());
+    }
+}
+
 /// A device without an end is no reason to take all memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_device_that_never_ends_is_refused() {
     for command in [&["info", "/dev/zero"][..], &["convert", "/dev/zero", "-o", "x"]] {
-        Test::new().args(command.iter().copied()).status(2).stderr_contains("it is a device that goes on").run();
+        Test::new().args(command.iter().copied()).status(1).stderr_contains("/dev/zero: header, byte 0").run();
     }
+    let command = ["run", "--prompt", "a", "/dev/zero"];
+    Test::new().args(command).status(1).stderr_contains("/dev/zero: header field magic").run();
+    let command = ["disk", "list", "/dev/zero"];
+    Test::new().args(command).status(2).stderr_contains("/dev/zero: it goes on after 129 MB").run();
 }

@@ -1,7 +1,9 @@
 //! Writing an image: header, then the payload piece by piece, weights encoded in parallel.
 
 use std::borrow::Cow;
+use std::error::Error;
 use std::io::Write;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 use ssnail_gguf::TensorInfo;
@@ -43,10 +45,16 @@ impl Plan<'_> {
         while !rest.is_empty() || !ready.is_empty() {
             let (window, behind) = rest.split_at(window(rest));
             let mut next = Vec::new();
-            rayon::in_place_scope(|scope| {
-                scope.spawn(|_| next = window.par_iter().map(Part::compute).collect());
-                std::mem::take(&mut ready).into_iter().try_for_each(|done| sink.accept(done?))
-            })?;
+            let mut pass_on = || std::mem::take(&mut ready).into_iter().try_for_each(|done| sink.accept(done?));
+            if threads() {
+                rayon::in_place_scope(|scope| {
+                    scope.spawn(|_| next = window.par_iter().map(Part::compute).collect());
+                    pass_on()
+                })?;
+            } else {
+                pass_on()?;
+                next.extend(window.iter().map(Part::compute));
+            }
             sink.report();
             (ready, rest) = (next, behind);
         }
@@ -60,10 +68,11 @@ impl Plan<'_> {
     /// As [`Plan::write`], but for [`ConvertError::Write`].
     pub fn check(&self) -> Result<(), ConvertError> {
         let parts = self.parts()?;
-        let first = parts.par_iter().find_map_first(|part| match part {
+        let wrong = |part: &Part<'_>| match part {
             Part::Rows { sizes, piece, first_row } => sizes.check(piece, *first_row).err(),
             Part::Pad(_) | Part::Bytes(_) | Part::Rope(..) => None,
-        });
+        };
+        let first = if threads() { parts.par_iter().find_map_first(wrong) } else { parts.iter().find_map(wrong) };
         first.map_or(Ok(()), Err)
     }
 
@@ -121,6 +130,16 @@ impl Plan<'_> {
         parts.extend(pieces.map(|(n, piece)| Part::Rows { sizes, piece, first_row: n * rows }));
         Ok(())
     }
+}
+
+/// Whether there are threads to work with. Where the system gives none, rayon's first use would be a panic.
+fn threads() -> bool {
+    static THREADS: OnceLock<bool> = OnceLock::new();
+    *THREADS.get_or_init(|| match rayon::ThreadPoolBuilder::new().build_global() {
+        Ok(()) => true,
+        // Without a cause: the pool is there already.
+        Err(error) => error.source().is_none(),
+    })
 }
 
 /// How many of the parts are worked on together.

@@ -1,7 +1,7 @@
 //! An open GGUF file: metadata by key, tensors by name.
 
 use std::collections::HashMap;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
@@ -10,6 +10,7 @@ use memmap2::Mmap;
 
 use crate::error::Error;
 use crate::parse::{Header, read_header};
+use crate::stream::{STREAM_LIMIT, read_stream};
 use crate::tensor::TensorInfo;
 use crate::value::{Array, Value, ValueType};
 
@@ -85,9 +86,23 @@ impl Gguf<'static> {
     /// [`Error::Io`] from the system; otherwise as [`Gguf::parse`], with the path in front.
     pub fn open(path: impl AsRef<Path>) -> Result<Gguf<'static>, Error> {
         let path = path.as_ref();
-        let source = open_source(path).map_err(|source| Error::Io { path: path.into(), source })?;
+        let named = |e| match e {
+            Error::Io { .. } => e,
+            e => Error::InFile { path: path.into(), source: Box::new(e) },
+        };
+        let source = open_source(path).map_err(named)?;
         let total = source.bytes().len() as u64;
-        Gguf::from_source(source, total).map_err(|e| Error::InFile { path: path.into(), source: Box::new(e) })
+        Gguf::from_source(source, total).map_err(named)
+    }
+
+    /// Reads a model from a stream, which need not end: its own header says how far it is read. `name` stands for it in
+    /// messages.
+    ///
+    /// # Errors
+    /// [`Error::Io`] from the system, also where a model would take more memory than a stream is given (4 GiB);
+    /// otherwise as [`Gguf::parse`].
+    pub fn from_stream(reader: impl Read, name: &Path) -> Result<Gguf<'static>, Error> {
+        Gguf::from_vec(read_stream(reader, name, STREAM_LIMIT)?)
     }
 
     /// Reads the header of a file held in memory, for example one that came through a pipe.
@@ -155,6 +170,11 @@ impl<'a> Gguf<'a> {
     /// Where the data section begins: the header takes the bytes before it.
     pub fn data_start(&self) -> u64 {
         self.data_start
+    }
+
+    /// Where the last tensor ends.
+    pub(crate) fn data_end(&self) -> u64 {
+        self.data_end
     }
 
     /// Bytes after the last tensor: padding, or something that does not belong there.
@@ -231,48 +251,13 @@ impl std::fmt::Debug for Gguf<'_> {
     }
 }
 
-fn open_source(path: &Path) -> std::io::Result<Source<'static>> {
-    let mut file = File::open(path)?;
-    let meta = file.metadata()?;
+/// Where the bytes of `path` come from: a regular file is mapped, anything else is read as a stream.
+fn open_source(path: &Path) -> Result<Source<'static>, Error> {
+    let io = |source| Error::Io { path: path.into(), source };
+    let file = File::open(path).map_err(io)?;
+    let meta = file.metadata().map_err(io)?;
     if meta.is_file() && meta.len() > 0 {
-        return Ok(Source::Mapped(crate::map::map(&file)?));
+        return Ok(Source::Mapped(crate::map::map(&file).map_err(io)?));
     }
-    Ok(Source::Owned(read_open(&mut file, &meta)?))
-}
-
-/// Reads a whole file, and of a character device at most [`DEVICE_LIMIT`] bytes.
-///
-/// # Errors
-/// The file cannot be read, or the device does not end.
-pub fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
-    let meta = file.metadata()?;
-    read_open(&mut file, &meta)
-}
-
-/// More than any terminal gives; `/dev/zero` never ends.
-const DEVICE_LIMIT: u64 = 64 << 20;
-
-fn read_open(file: &mut File, meta: &Metadata) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if !is_character_device(meta) {
-        file.read_to_end(&mut bytes)?;
-        return Ok(bytes);
-    }
-    if file.take(DEVICE_LIMIT).read_to_end(&mut bytes)? as u64 == DEVICE_LIMIT {
-        let sentence = "it is a device that goes on after 64 MB, not a file";
-        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, sentence));
-    }
-    Ok(bytes)
-}
-
-#[cfg(unix)]
-fn is_character_device(meta: &Metadata) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    meta.file_type().is_char_device()
-}
-
-#[cfg(not(unix))]
-fn is_character_device(_: &Metadata) -> bool {
-    false
+    read_stream(file, path, STREAM_LIMIT).map(Source::Owned)
 }

@@ -17,13 +17,15 @@ mod file;
 mod map;
 mod meta;
 mod parse;
+mod stream;
 mod tensor;
 mod value;
 mod vocab;
 mod write;
 
 pub use error::{Error, Item};
-pub use file::{Gguf, read_bounded};
+pub use file::Gguf;
+pub use stream::{read_bounded, read_to_limit};
 pub use tensor::{MAX_DIMS, TensorInfo};
 pub use value::{Array, ArrayIter, Value, ValueType};
 pub use vocab::{Vocab, token_type};

@@ -9,6 +9,8 @@ use std::time::{Duration, SystemTime};
 use ureq::tls::{PemItem, RootCerts, TlsConfig};
 use ureq::{Agent, Timeout};
 
+/// A file of root certificates has a few hundred thousand bytes.
+const CERTIFICATES: u64 = 64 << 20;
 /// Redirects that are followed for one request.
 const REDIRECTS: u32 = 8;
 /// Name under which this program introduces itself.
@@ -72,9 +74,11 @@ impl Client {
     /// A client; `events` hears of retries.
     ///
     /// # Errors
-    /// The file of root certificates cannot be read.
+    /// The file of root certificates cannot be read, or there are no threads.
     pub fn new(settings: Settings, events: impl Fn(&Event<'_>) + Send + Sync + 'static) -> Result<Self> {
         let tls = tls(settings.roots.as_deref())?;
+        // The library that looks up names would panic without one.
+        std::thread::Builder::new().spawn(|| ()).map_err(HubError::NoThread)?;
         let config = || {
             Agent::config_builder()
                 .http_status_as_error(false)
@@ -239,12 +243,19 @@ fn failed(url: &Url, error: ureq::Error) -> Failure {
         ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => unreachable("no answer in time".to_owned()),
         ureq::Error::Timeout(_) => broken(url, &io::Error::from(io::ErrorKind::TimedOut)),
         ureq::Error::Io(error) if never_connected(error.kind()) => unreachable(error.to_string()),
+        // The standard library has no kind for it; asking again at once changes nothing.
+        ureq::Error::Io(error) if error.to_string().starts_with(NO_SUCH_NAME) => {
+            unreachable(format!("{error}; is this computer online?"))
+        }
         ureq::Error::Io(error) => broken(url, &error),
         ureq::Error::ConnectProxyFailed(why) => unreachable(format!("the proxy refuses: {why}")),
         ureq::Error::Protocol(error) => broken(url, &io::Error::other(error.to_string())),
         other => unreachable(other.to_string()),
     }
 }
+
+/// How the standard library begins an error of the name service.
+const NO_SUCH_NAME: &str = "failed to lookup address information";
 
 fn never_connected(kind: io::ErrorKind) -> bool {
     use io::ErrorKind::{
@@ -258,7 +269,7 @@ fn never_connected(kind: io::ErrorKind) -> bool {
 
 fn tls(roots: Option<&std::path::Path>) -> Result<TlsConfig> {
     let Some(path) = roots else { return Ok(TlsConfig::default()) };
-    let pem = std::fs::read(path).map_err(HubError::io("read the certificates of", path))?;
+    let pem = ssnail_gguf::read_bounded(path, CERTIFICATES).map_err(HubError::io("read the certificates of", path))?;
     let certificates: Vec<_> = ureq::tls::parse_pem(&pem)
         .filter_map(|item| match item {
             Ok(PemItem::Certificate(certificate)) => Some(certificate),
@@ -266,4 +277,21 @@ fn tls(roots: Option<&std::path::Path>) -> Result<TlsConfig> {
         })
         .collect();
     Ok(TlsConfig::builder().root_certs(RootCerts::Specific(Arc::new(certificates))).build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_not_found_is_said_at_once() {
+        let url = Url::parse("https://h.invalid/a").expect("an address");
+        let error = io::Error::other("failed to lookup address information: Name or service not known");
+        match failed(&url, ureq::Error::Io(error)) {
+            Failure::Final(error @ HubError::Unreachable { .. }) => {
+                assert!(error.to_string().contains("is this computer online?"), "{error}");
+            }
+            Failure::Final(error) | Failure::Again { error, .. } => unreachable!("{error}"),
+        }
+    }
 }

@@ -122,6 +122,9 @@ pub enum HubError {
     /// Another process downloads the same file now.
     #[error("{} is being written by another fetch; wait for it or stop it", .0.display())]
     Locked(PathBuf),
+    /// The system has no thread left; looking up a name takes one.
+    #[error("the system gives no thread to work with")]
+    NoThread(#[source] io::Error),
     /// The disk said no.
     #[error("cannot {action} {}", path.display())]
     Io {
@@ -138,7 +141,7 @@ impl HubError {
     /// True when the fault is on this machine (a disk, a folder), not on the network or in what
     /// came from it.
     pub fn is_local(&self) -> bool {
-        matches!(self, Self::Io { .. })
+        matches!(self, Self::Io { .. } | Self::NoThread(_))
     }
 
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {

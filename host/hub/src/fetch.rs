@@ -17,6 +17,10 @@ use std::path::{Path, PathBuf};
 const CHUNK: usize = 256 << 10;
 /// So many bytes decide whether a download is worth continuing.
 const ENOUGH_TO_JUDGE: u64 = 4096;
+/// No header of a model is longer.
+const LONGEST_HEADER: u64 = 256 << 20;
+/// Bytes behind the last tensor that a file may have where nobody states its size.
+const BEHIND: u64 = 1 << 20;
 
 /// How to fetch.
 #[derive(Debug, Clone, Default)]
@@ -116,6 +120,8 @@ fn download(
     progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<()> {
     let mut idle = 0;
+    // A server that cannot continue begins anew each time: only what goes beyond every earlier attempt is progress.
+    let mut farthest = partial.length();
     let mut pause = client.patience().first_wait;
     loop {
         let Some(reply) = open(client, wanted, partial)? else { return Ok(()) };
@@ -126,7 +132,8 @@ fn download(
             None => return Ok(()),
             Some(error) => error,
         };
-        if partial.written() > before {
+        if partial.written() > farthest {
+            farthest = partial.written();
             idle = 0;
             pause = client.patience().first_wait;
         }
@@ -202,7 +209,8 @@ fn receive(
     partial: &mut Partial,
     progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Option<HubError>> {
-    let mut judged = partial.written() >= ENOUGH_TO_JUDGE;
+    let mut look = ENOUGH_TO_JUDGE;
+    let mut end = None;
     let mut reader = reply.reader();
     let mut chunk = vec![0; CHUNK];
     loop {
@@ -231,21 +239,30 @@ fn receive(
                 next: "the partial file was removed; fetch it again",
             });
         }
-        if !judged && partial.written() >= ENOUGH_TO_JUDGE {
-            judged = true;
-            judge(wanted, partial)?;
+        // Each look reads all there is: once where the size is known, else at each doubling until the end is known.
+        if end.is_none() && partial.written() >= look {
+            end = judge(wanted, partial, look)?.or(wanted.size);
+            look = look.saturating_mul(2);
+        }
+        if wanted.size.is_none() && end.is_some_and(|end| partial.written() > end.saturating_add(BEHIND)) {
+            return Err(HubError::NotGguf {
+                name: wanted.name.clone(),
+                why: format!("refused and removed: its last tensor ends at byte {}, and it goes on", end.unwrap_or(0)),
+            });
         }
     }
 }
 
-/// Looks at the beginning, so that a web page does not run to its end.
-fn judge(wanted: &Wanted, partial: &Partial) -> Result<()> {
+/// Looks at the first `length` bytes, so that a web page does not run to its end; gives back where the last tensor ends,
+/// once the header is whole.
+fn judge(wanted: &Wanted, partial: &Partial, length: u64) -> Result<Option<u64>> {
     let file = File::open(partial.path()).map_err(HubError::io("read", partial.path()))?;
     let mut start = Vec::new();
-    file.take(ENOUGH_TO_JUDGE).read_to_end(&mut start).map_err(HubError::io("read", partial.path()))?;
+    file.take(length).read_to_end(&mut start).map_err(HubError::io("read", partial.path()))?;
     match Gguf::parse_prefix(&start, wanted.size.unwrap_or(u64::MAX)) {
-        Err(error) if error.bytes_needed().is_none() => Err(not_gguf(wanted, error)),
-        _ => Ok(()),
+        Ok(header) => Ok(Some(header.total_bytes().saturating_sub(header.trailing_bytes()))),
+        Err(error) if error.bytes_needed().is_none() || length >= LONGEST_HEADER => Err(not_gguf(wanted, error)),
+        Err(_) => Ok(None),
     }
 }
 

@@ -133,8 +133,10 @@ fn look_at_all(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..WORKERS.min(repositories.len()) {
-            scope.spawn(work);
+        let wanted = WORKERS.min(repositories.len());
+        let begin = || std::thread::Builder::new().spawn_scoped(scope, work).is_ok();
+        if (0..wanted).filter(|_| begin()).count() == 0 {
+            work();
         }
     });
     kept.into_inner().unwrap_or_default()

@@ -1,6 +1,7 @@
 //! What names say: architecture of a repository, weight format of a file, parts of a split one.
 
 use crate::api::RemoteFile;
+use std::collections::HashMap;
 
 /// Architectures by parts of a repository's name, in order (spec section 15).
 const BY_NAME: [(&str, &[&str]); 3] = [
@@ -69,25 +70,24 @@ pub struct Model {
 /// importance matrices, vocabularies) are left out.
 pub fn models(files: &[RemoteFile]) -> Vec<Model> {
     let mut models: Vec<Model> = Vec::new();
-    let mut stems: Vec<(String, u32)> = Vec::new();
-    for file in files.iter().filter(|file| !is_companion(&file.path)) {
-        let (stem, parts) = match split_name(&file.path) {
-            Some((stem, _, parts)) => (stem.to_owned(), parts),
-            None => (file.path.clone(), 1),
-        };
-        let known = stems.iter().position(|known| parts > 1 && *known == (stem.clone(), parts));
-        if known.is_some() {
-            continue;
+    // All parts of each split model, found once: lists can have hundreds of thousands of names.
+    let mut split: HashMap<(&str, u32), Vec<&RemoteFile>> = HashMap::new();
+    for file in files {
+        if let Some((stem, _, parts)) = split_name(&file.path) {
+            split.entry((stem, parts)).or_default().push(file);
         }
-        let members: Vec<&RemoteFile> = if parts > 1 {
-            let mut members: Vec<_> = files
-                .iter()
-                .filter(|other| split_name(&other.path).is_some_and(|(name, _, n)| name == stem && n == parts))
-                .collect();
-            members.sort_by(|a, b| a.path.cmp(&b.path));
-            members
-        } else {
-            vec![file]
+    }
+    for file in files.iter().filter(|file| !is_companion(&file.path)) {
+        let (members, parts) = match split_name(&file.path) {
+            // Taken out: the model is listed where its first part in the list stands.
+            Some((stem, _, parts)) => match split.remove(&(stem, parts)) {
+                Some(mut members) => {
+                    members.sort_by(|a, b| a.path.cmp(&b.path));
+                    (members, parts)
+                }
+                None => continue,
+            },
+            None => (vec![file], 1),
         };
         let Some(first) = members.first() else { continue };
         models.push(Model {
@@ -97,7 +97,6 @@ pub fn models(files: &[RemoteFile]) -> Vec<Model> {
             complete: members.len() == parts as usize,
             bits: bits_per_weight(&file.path),
         });
-        stems.push((stem, parts));
     }
     models
 }
@@ -174,6 +173,15 @@ mod tests {
         let best = best(&models).unwrap();
         assert_eq!((best.size, best.parts, best.complete), (Some(60), 3, true));
         assert_eq!(best.first.path, "m-f16-00001-of-00003.gguf");
+    }
+
+    #[test]
+    fn a_list_of_many_split_models_takes_no_longer_than_its_length() {
+        // Each compared with each would take minutes.
+        let files: Vec<_> = (0..200_000).map(|n| file(&format!("{n}-00001-of-00002.gguf"), 1)).collect();
+        let models = models(&files);
+        assert_eq!(models.len(), files.len());
+        assert!(models.iter().zip(&files).all(|(model, file)| model.first.path == file.path && !model.complete));
     }
 
     #[test]

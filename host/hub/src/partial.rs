@@ -6,6 +6,9 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+/// The note beside it has an entity tag and a number.
+const LONGEST_NOTE: u64 = 64 << 10;
+
 /// The partial file, locked against a second download.
 #[derive(Debug)]
 pub struct Partial {
@@ -33,21 +36,13 @@ impl Partial {
     pub fn open(target: &Path) -> Result<Self> {
         let path = beside(target, ".partial");
         let note = beside(target, ".partial.json");
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(HubError::io("write", &path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(HubError::Locked(path)),
-            // A file system without locks: the rename at the end is still safe.
-            Err(TryLockError::Error(_)) => {}
+        let file = locked(&path)?;
+        // Between opening and locking another download may have given the file its final name: it is not ours to change.
+        if !is_still(&file, &path) {
+            return Err(HubError::Locked(path));
         }
         let length = file.metadata().map_err(HubError::io("read", &path))?.len();
-        let known = fs::read(&note).ok().and_then(|bytes| read_version(&bytes));
+        let known = ssnail_gguf::read_bounded(&note, LONGEST_NOTE).ok().and_then(|bytes| read_version(&bytes));
         Ok(Self { file, path, note, length, known })
     }
 
@@ -121,6 +116,31 @@ impl Partial {
     }
 }
 
+/// Opens or creates a file that nobody else has locked.
+fn locked(path: &Path) -> Result<File> {
+    let mut options = File::options();
+    let file = options.read(true).write(true).create(true).truncate(false).open(path);
+    let file = file.map_err(HubError::io("write", path))?;
+    match file.try_lock() {
+        // A file system without locks: the rename at the end is still safe.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(HubError::Locked(path.to_path_buf())),
+    }
+}
+
+/// Whether an open file is the one that has this name now.
+#[cfg(unix)]
+fn is_still(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (open, named) = (file.metadata(), fs::metadata(path));
+    open.ok().zip(named.ok()).is_some_and(|(open, named)| (open.dev(), open.ino()) == (named.dev(), named.ino()))
+}
+
+#[cfg(not(unix))]
+fn is_still(_: &File, path: &Path) -> bool {
+    path.exists()
+}
+
 fn write_error(path: &Path) -> impl FnOnce(io::Error) -> HubError {
     HubError::io("write", path)
 }
@@ -135,4 +155,26 @@ fn read_version(bytes: &[u8]) -> Option<Version> {
     let note: Value = serde_json::from_slice(bytes).ok()?;
     let validator = note.get("validator")?.as_str()?.to_owned();
     Some(Version { validator, size: note.get("size").and_then(Value::as_u64) })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_published_while_it_was_waited_for_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("m.gguf");
+        let path = beside(&target, ".partial");
+        let mut first = Partial::open(&target).unwrap();
+        first.append(b"whole").unwrap();
+        // Another process opens the file now, and has it locked only when it is finished.
+        let second = File::open(&path).unwrap();
+        assert!(is_still(&second, &path));
+        first.publish(&target, false).unwrap();
+        assert!(!is_still(&second, &path), "the finished file would be taken for an unfinished one");
+        fs::write(&path, b"a new one").unwrap();
+        assert!(!is_still(&second, &path));
+    }
 }

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+/// No token is longer.
+const LONGEST: u64 = 64 << 10;
+
 /// A token for the hub. Its text goes into one request header and nowhere else.
 #[derive(Clone)]
 pub struct Token(String);
@@ -27,7 +30,8 @@ impl Token {
             .or_else(|| path("HF_HOME").map(|home| home.join("token")))
             .or_else(|| path("XDG_CACHE_HOME").map(|cache| cache.join("huggingface/token")))
             .or_else(|| path("HOME").map(|home| home.join(".cache/huggingface/token")))?;
-        std::fs::read_to_string(file).ok().and_then(|text| Self::new(&text))
+        let bytes = ssnail_gguf::read_bounded(&file, LONGEST).ok()?;
+        Self::new(std::str::from_utf8(&bytes).ok()?)
     }
 
     pub(crate) fn header(&self) -> String {

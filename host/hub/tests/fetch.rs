@@ -254,6 +254,30 @@ fn an_answer_without_a_length_is_taken_and_checked() {
 }
 
 #[test]
+fn an_answer_that_goes_on_behind_the_last_tensor_is_refused() {
+    // As much as the tests' server will send; from a real one it would not end.
+    refused(
+        || {
+            let mut endless = gguf("llama", 3000);
+            endless.resize(8 << 20, 0);
+            Answer::file(endless, "v").without_ranges().manner(Manner::NoLength)
+        },
+        "its last tensor ends at byte",
+    );
+}
+
+#[test]
+fn a_server_that_always_breaks_at_the_same_place_is_given_up() {
+    let (server, client) =
+        server(|_| Answer::file(gguf("llama", 30_000), "v").without_ranges().manner(Manner::CutAfter(70_000)));
+    let home = Home::new();
+    let error = home.fetch(&client, &server.url("/m.gguf")).unwrap_err();
+    assert!(matches!(error, HubError::Broken { .. }), "{error}");
+    // None of them came farther than the first.
+    assert_eq!(server.requests().len(), 4);
+}
+
+#[test]
 fn a_size_other_than_listed_is_refused() {
     let (server, client) = server(|request| {
         if request.path.starts_with("/api") {

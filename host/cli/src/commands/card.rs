@@ -212,8 +212,9 @@ fn list(args: &Image) -> Result<Outcome> {
         let slash = if entry.is_directory() { "/" } else { "" };
         writeln!(
             stdout,
-            "{size:>10}  {year}-{month:02}-{day:02} {hour:02}:{minute:02}  {:12}  {path}{slash}",
-            entry.short_name()
+            "{size:>10}  {year}-{month:02}-{day:02} {hour:02}:{minute:02}  {:12}  {}{slash}",
+            entry.short_name(),
+            out::name(&path)
         )?;
         files += u32::from(entry.is_file());
         bytes += u64::from(entry.size);

@@ -181,7 +181,8 @@ fn write(args: &Args, plan: &Plan<'_>) -> Result<()> {
     let mut output = BufWriter::with_capacity(PASSED_ON, output);
     let (more, told) = mpsc::channel();
     let written = thread::scope(|scope| {
-        scope.spawn(move || to_disk(early.as_ref(), &told));
+        // Without a thread to be had the commit does it all.
+        let _ = thread::Builder::new().spawn_scoped(scope, move || to_disk(early.as_ref(), &told));
         let mut asked = 0;
         // Moved into the closure, so that it ends the thread.
         let more = more;

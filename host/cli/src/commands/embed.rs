@@ -41,7 +41,9 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let name = image::name(Some(&args.image));
     let mut accelerator = image::load(Some(&args.image), &args.machine)?;
     if !accelerator.header().is_encoder() {
-        return Err(refused("this image is a decoder (it writes text): use ssnail run or ssnail chat"));
+        return Err(refused(format_args!(
+            "{name}: this image is a decoder (it writes text): use ssnail run or ssnail chat"
+        )));
     }
     let mut texts = Vec::new();
     for text in &args.texts {
@@ -72,7 +74,14 @@ pub fn run(args: &Args) -> Result<Outcome> {
 pub fn embed(accelerator: &mut Accelerator, name: &str, text: &str) -> Result<Vec<f32>> {
     let mut vocabulary = Vocabulary::open(accelerator.machine().memory(), accelerator.header(), name)?;
     let (ids, _) = vocabulary.encode(text.as_bytes(), Place::First, Rules::REAL)?;
-    let vector = accelerator.embed(&ids, &mut ()).refuse()?;
+    finite(name, accelerator.embed(&ids, &mut ()).refuse()?)
+}
+
+/// The vector, if it is one.
+///
+/// # Errors
+/// A refusal that names the first value that is no number.
+pub fn finite(name: &str, vector: Vec<f32>) -> Result<Vec<f32>> {
     match vector.iter().position(|value| !value.is_finite()) {
         Some(at) => Err(refused(format_args!("{name}: value {at} of the vector is not finite: the image is damaged"))),
         None => Ok(vector),

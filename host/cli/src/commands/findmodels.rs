@@ -94,9 +94,10 @@ fn print_table(found: &[Found]) -> anyhow::Result<()> {
     }
     let line = |cells: [&str; 9]| {
         let [repository, arch, params, small, middle, large, memory, downloads, license] = cells;
-        let row = format!(
+        let row = out::name(&format!(
             "{repository:48} {arch:7} {params:>8} {small:>4} {middle:>4} {large:>4} {memory:>11} {downloads:>9}  {license}"
-        );
+        ))
+        .into_owned();
         row.trim_end().to_owned()
     };
     writeln!(
@@ -120,7 +121,7 @@ fn print_table(found: &[Found]) -> anyhow::Result<()> {
     writeln!(out)?;
     for found in found.iter().filter(|found| found.model.parts == 1) {
         let name = found.model.first.path.rsplit('/').next().unwrap_or_default();
-        writeln!(out, "make fetch URL={}  # {name}", found.url)?;
+        writeln!(out, "make fetch URL={}  # {}", found.url, out::name(name))?;
     }
     Ok(())
 }
@@ -133,10 +134,10 @@ fn print_notes(out: &mut impl Write, found: &[Found]) -> anyhow::Result<()> {
     }
     for found in found {
         if let Some(reason) = &found.refused {
-            writeln!(out, "{}: cannot be converted: {reason}", found.repository.id)?;
+            writeln!(out, "{}", out::name(&format!("{}: cannot be converted: {reason}", found.repository.id)))?;
         }
         for note in &found.notes {
-            writeln!(out, "{}: {note}", found.repository.id)?;
+            writeln!(out, "{}", out::name(&format!("{}: {note}", found.repository.id)))?;
         }
     }
     Ok(())

@@ -1,15 +1,19 @@
 //! Lines of input: edited on a terminal, as they come from a pipe.
 
+use crate::exit::refused;
 use crate::interrupt::terminal;
 use crate::out;
 use anyhow::{Context, Result, anyhow};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 
 const PROMPT: &str = "> ";
 /// Earlier lines that the arrow keys bring back.
 const HISTORY: usize = 500;
+
+/// No context holds what a longer line says.
+const LONGEST: u64 = 1 << 20;
 
 /// Where lines come from.
 pub enum Lines {
@@ -37,7 +41,7 @@ impl Lines {
     /// The next line without its end; `None` at the end of the input.
     ///
     /// # Errors
-    /// The input cannot be read.
+    /// The input cannot be read, or a line does not end.
     pub fn next(&mut self) -> Result<Option<String>> {
         match self {
             Self::Terminal(history) => from_terminal(history),
@@ -74,9 +78,14 @@ fn from_terminal(history: &mut Vec<String>) -> Result<Option<String>> {
 
 fn from_pipe() -> Result<Option<String>> {
     let mut bytes = Vec::new();
-    let count = io::stdin().lock().read_until(b'\n', &mut bytes).context("cannot read standard input")?;
-    if count == 0 {
+    let input = io::stdin().lock().take(LONGEST + 1).read_until(b'\n', &mut bytes);
+    if input.context("cannot read standard input")? == 0 {
         return Ok(None);
+    }
+    if bytes.len() as u64 > LONGEST {
+        return Err(refused(format_args!(
+            "standard input: a line goes on after {LONGEST} bytes, no turn is that long"
+        )));
     }
     let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
     let line = line.strip_suffix(b"\r").unwrap_or(line);

@@ -101,7 +101,9 @@ fn converse(args: &Args, mut say: impl FnMut(&str) -> Result<Next>) -> Result<Ou
         match say(&line) {
             Ok(Next::Stay) => {}
             Ok(Next::Leave) => break,
-            Err(error) if error.is::<crate::exit::Refused>() => writeln!(out::stdout(), "[{error}]")?,
+            Err(error) if error.is::<crate::exit::Refused>() => {
+                writeln!(out::stdout(), "[{}]", out::plain(&error.to_string()))?
+            }
             Err(error) => return Err(error),
         }
     }

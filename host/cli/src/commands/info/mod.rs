@@ -43,7 +43,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     if args.json {
         writeln!(out::stdout(), "{object:#}")?;
     } else {
-        write!(out::stdout(), "{text}")?;
+        write!(out::stdout(), "{}", out::plain(&text))?;
     }
     Ok(Outcome::Done)
 }

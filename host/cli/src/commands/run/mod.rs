@@ -2,6 +2,7 @@
 
 mod watch;
 
+use crate::commands::embed::finite;
 use crate::exit::{Outcome, Refuse, refused};
 use crate::image::{self, MachineArgs};
 use crate::sampling::SamplingArgs;
@@ -96,7 +97,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
             let mut watch = Watching::quiet(&mut files);
             let vector = accelerator.embed(&prompt.ids, &mut watch);
             watch.finish()?;
-            vector.refuse().with_context(|| name.clone())?
+            finite(&name, vector.refuse().with_context(|| name.clone())?)?
         };
         let stats = before.until(&accelerator.stats());
         files.write_logits(&vector)?;
