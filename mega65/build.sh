@@ -18,13 +18,17 @@ target=$root/target/mega65
 
 # The warnings are about compiler flags that are meant.
 compile() {
-    log=$(cd "$1" && SSNAIL_ROOT="$root" RUSTC_WRAPPER="$here/rustc.sh" RUSTFLAGS="$RV45_RUSTFLAGS" $RV45_CARGO build --quiet --release $RV45_CARGO_FLAGS --target-dir "$target" 2>&1) ||
+    log=$(export SSNAIL_ROOT="$root" RUSTC_WRAPPER="$here/rustc.sh"; cd "$1" && rv45_cargo build --quiet --release $RV45_CARGO_FLAGS --target-dir "$target" 2>&1) ||
         { echo "$log" >&2; exit 1; }
 }
 
 # The translator; one that is built already may be named.
 rv45() {
-    ${RV45:-"${CARGO:-cargo}" run --quiet --manifest-path "$root/Cargo.toml" --package rv45 --} "$@" >/dev/null
+    if [ -n "${RV45:-}" ]; then
+        "$RV45" "$@" >/dev/null
+    else
+        "${CARGO:-cargo}" run --quiet --manifest-path "$root/Cargo.toml" --package rv45 -- "$@" >/dev/null
+    fi
 }
 
 # translate NAME FILE MAP OPTIONS...

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Builds the native program a second time, from a copy of the sources in another folder, and compares it with what build.sh
-# has made here: the same input gives the same bytes. Exit code 3: no compiler for RISC-V can be had here.
+# has made here: the same input gives the same bytes. The folder's name has a space, as those of users may. Exit code 3: no
+# compiler for RISC-V can be had here.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-copy=$folder/of/another/depth
+copy="$folder/of another/depth"
 mkdir -p "$copy"
 tar -C "$root" -cf - --exclude=./target --exclude=./build --exclude=./.git . | tar -C "$copy" -xf -
 cargo=${CARGO:-cargo}

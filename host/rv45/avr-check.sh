@@ -12,7 +12,8 @@ settings=$(RV45_DEBIAN=1 "$here/toolchain.sh") || exit 3
 eval "$settings"
 out=${TMPDIR:-/tmp}/rv45-avr-check
 cd "$crate"
-RUSTFLAGS="-Ctarget-cpu=atmega2560 -Clinker=true --emit=llvm-ir,obj" $RV45_CARGO rustc --quiet --release -Zbuild-std=core \
+RV45_RUSTFLAGS=-Ctarget-cpu=atmega2560$RV45_SEPARATOR-Clinker=true$RV45_SEPARATOR--emit=llvm-ir,obj
+rv45_cargo rustc --quiet --release -Zbuild-std=core \
     --target avr-none --target-dir "$out" -- --emit=llvm-ir,obj
 bad='llvm\.[us]cmp\.|llvm\.fpto[us]i\.sat|[ (]i128[ ,)]|umul\.with\.overflow\.i64'
 found=$(find "$out/avr-none/release/deps" -name '*.ll' ! -name 'core-*' ! -name 'compiler_builtins-*' \

@@ -1,9 +1,12 @@
 #!/bin/sh
-# Finds or makes a Rust compiler for riscv32im-unknown-none-elf and prints, as shell
-# assignments, what a build needs:
+# Finds or makes a Rust compiler for riscv32im-unknown-none-elf and prints, for the shell to
+# evaluate, what a build needs:
 #
 #   eval "$(host/rv45/toolchain.sh)"
-#   RUSTFLAGS="$RV45_RUSTFLAGS" $RV45_CARGO build --release $RV45_CARGO_FLAGS
+#   rv45_cargo build --release $RV45_CARGO_FLAGS
+#
+# rv45_cargo is cargo with that compiler and the flags of RV45_RUSTFLAGS, which are separated by
+# the character $RV45_SEPARATOR: paths may have spaces in them.
 #
 # Tried in this order: a target installed with rustup; `rustup target add`; Debian's packages of
 # one compiler version, unpacked privately under $RV45_CACHE (default ~/.cache/ssnail), where
@@ -14,6 +17,8 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 target=riscv32im-unknown-none-elf
 cache=${RV45_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ssnail}
+# A word that the shell reads back as it was.
+quoted() { printf %s "$1" | sed "s/'/'\\\\''/g; 1s/^/'/; \$s/\$/'/"; }
 say() { echo "toolchain: $*" >&2; }
 die() { say "$*"; exit 1; }
 
@@ -66,7 +71,8 @@ debian() {
     ) || return 1
     libs=$(find "$home/usr/lib" -maxdepth 2 -name 'librustc_driver*.so' -exec dirname {} \; | head -1)
     libs=${libs:-$(dirname "$(find "$home/usr/lib" -name 'libLLVM*.so*' | head -1)")}
-    printf '#!/bin/sh\nexport LD_LIBRARY_PATH=%s\nexec %s/usr/bin/rustc "$@"\n' "$libs" "$home" >"$home/rustc"
+    printf '#!/bin/sh\nexport LD_LIBRARY_PATH=%s\nexec %s "$@"\n' "$(quoted "$libs")" \
+        "$(quoted "$home/usr/bin/rustc")" >"$home/rustc"
     chmod +x "$home/rustc"
     "$home/rustc" -V >&2 || return 1
     rm -rf "$home/debs"
@@ -74,7 +80,7 @@ debian() {
 }
 
 lld=$(find_lld) || die "no rust-lld and no ld.lld found: install a rustup toolchain or Debian's lld"
-cargo=${CARGO:-cargo}
+bootstrap=
 flags="--target $target"
 if [ -z "${RV45_DEBIAN:-}" ] && has_target; then
     compiler=${RUSTC:-rustc}
@@ -83,16 +89,27 @@ elif [ -z "${RV45_DEBIAN:-}" ] && command -v rustup >/dev/null && timeout 60 rus
 elif debian; then
     compiler=$home/rustc
     flags="$flags -Zbuild-std=core,alloc"
-    cargo="env RUSTC_BOOTSTRAP=1 $cargo"
+    bootstrap=RUSTC_BOOTSTRAP=1
 else
     die "no way to compile for $target here. Either make 'rustup target add $target' work" \
         "(it needs the network), or run on Debian or Ubuntu with rustc-web and rust-web-src in apt's sources."
 fi
 
+separator=$(printf '\037')
+rustflags=
+for flag in -Ctarget-feature=+zba,+zbb,+save-restore,+unaligned-scalar-mem,-relax \
+    -Cllvm-args=-enable-machine-outliner=never "-Clinker=$lld" -Clink-arg=--emit-relocs -Clink-arg=--no-relax \
+    -Clink-arg=--unresolved-symbols=ignore-all "-Clink-arg=-T$here/rv45.ld" -Crelocation-model=static; do
+    rustflags=$rustflags${rustflags:+$separator}$flag
+done
+
 cat <<END
-RV45_CARGO='env RUSTC=$compiler $cargo'
 RV45_CARGO_FLAGS='$flags'
 RV45_TARGET='$target'
-RV45_LLD='$lld'
-RV45_RUSTFLAGS='-Ctarget-feature=+zba,+zbb,+save-restore,+unaligned-scalar-mem,-relax -Cllvm-args=-enable-machine-outliner=never -Clinker=$lld -Clink-arg=--emit-relocs -Clink-arg=--no-relax -Clink-arg=--unresolved-symbols=ignore-all -Clink-arg=-T$here/rv45.ld -Crelocation-model=static'
+RV45_LLD=$(quoted "$lld")
+RV45_SEPARATOR='$separator'
+RV45_RUSTFLAGS=$(quoted "$rustflags")
+rv45_cargo() {
+    env $bootstrap RUSTC=$(quoted "$compiler") CARGO_ENCODED_RUSTFLAGS="\$RV45_RUSTFLAGS" $(quoted "${CARGO:-cargo}") "\$@"
+}
 END

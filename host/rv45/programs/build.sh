@@ -6,5 +6,5 @@ settings=$("$here/../toolchain.sh")
 eval "$settings"
 out=${RV45_PROGRAMS:-${XDG_CACHE_HOME:-$HOME/.cache}/ssnail/rv45-programs}
 cd "$here"
-RUSTFLAGS="$RV45_RUSTFLAGS" $RV45_CARGO build --quiet --release $RV45_CARGO_FLAGS --target-dir "$out" >&2
+rv45_cargo build --quiet --release $RV45_CARGO_FLAGS --target-dir "$out" >&2
 echo "$out/$RV45_TARGET/release"

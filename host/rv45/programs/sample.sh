@@ -14,7 +14,7 @@ cd "$cache"
 grep -q '^\[workspace\]' Cargo.toml || printf '\n[workspace]\n' >>Cargo.toml
 CARGO_PROFILE_RELEASE_OPT_LEVEL=${2:-z}
 export CARGO_PROFILE_RELEASE_OPT_LEVEL
-RUSTFLAGS="$RV45_RUSTFLAGS" $RV45_CARGO build --quiet --release $RV45_CARGO_FLAGS >&2
+rv45_cargo build --quiet --release $RV45_CARGO_FLAGS >&2
 "$RV45_LLD" -flavor gnu -m elf32lriscv --gc-sections --no-relax --emit-relocs --unresolved-symbols=ignore-all \
     --defsym SCREEN=0x800 --defsym COLOUR=0xff80000 -T "$here/../rv45.ld" -u main "target/$RV45_TARGET/release/libsample.a" -o sample.elf
 echo "$cache/sample.elf"

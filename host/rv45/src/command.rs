@@ -22,6 +22,9 @@ pub const USAGE: &str =
   --checks  stack overflow ends in rv_overflow
 rv45 --block START -o FILE ASM...   assembles sources, one after the other, at START (hex) and fills up to $FFFF";
 
+/// What a program that offers the command says where an output cannot be written.
+pub type WriteError = Box<dyn std::error::Error + Send + Sync>;
+
 /// Why the command failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -29,7 +32,7 @@ pub enum CommandError {
     /// The arguments do not make sense.
     #[error("{0}\nusage: {USAGE}")]
     Usage(String),
-    /// A file cannot be read or written.
+    /// A file cannot be read.
     #[error("{path}: {error}")]
     File {
         /// Which.
@@ -37,16 +40,29 @@ pub enum CommandError {
         /// Why.
         error: io::Error,
     },
+    /// An output cannot be written.
+    #[error("{0}")]
+    Write(#[source] WriteError),
     /// The program cannot be translated.
-    #[error(transparent)]
-    Link(#[from] LinkError),
+    #[error("{path}: {error}")]
+    Link {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: LinkError,
+    },
     /// The sources of a block cannot be assembled.
     #[error(transparent)]
     Assemble(#[from] AssembleError),
 }
 
+/// Writes a file.
+pub trait Write: FnMut(&Path, &[u8]) -> Result<(), WriteError> {}
+
+impl<T: FnMut(&Path, &[u8]) -> Result<(), WriteError>> Write for T {}
+
 /// `--block`: code that is not linked with a program but mapped by it.
-fn block(args: impl Iterator<Item = String>) -> Result<String, CommandError> {
+fn block(args: impl Iterator<Item = String>, mut write: impl Write) -> Result<String, CommandError> {
     let (mut start, mut output, mut text, mut named) = (None, None, String::new(), false);
     for arg in args {
         if arg == "-o" {
@@ -69,18 +85,22 @@ fn block(args: impl Iterator<Item = String>) -> Result<String, CommandError> {
     let report = format!("{} bytes of code at ${start:04X}\n", assembled.bytes.len());
     let mut bytes = assembled.bytes;
     bytes.resize(0x1_0000 - usize::from(start), 0);
-    write(&path, &bytes).map_err(|error| CommandError::File { path, error })?;
+    write(&path, &bytes).map_err(CommandError::Write)?;
     Ok(report)
 }
 
-/// Translates as the arguments (without the program's name) say; returns the map as a report.
+/// Translates as the arguments (without the program's name) say; returns the map as a report. `write` makes a file that is
+/// whole or, where it fails, absent.
 ///
 /// # Errors
 /// [`CommandError`].
-pub fn run(args: impl IntoIterator<Item = String>) -> Result<String, CommandError> {
+pub fn run(args: impl IntoIterator<Item = String>, mut write: impl Write) -> Result<String, CommandError> {
     let mut args = args.into_iter().peekable();
+    if args.peek().is_some_and(|first| first == "--help" || first == "-h") {
+        return Ok(format!("{USAGE}\n"));
+    }
     if args.peek().is_some_and(|first| first == "--block") {
-        return block(args.skip(1));
+        return block(args.skip(1), write);
     }
     let mut options = Options::default();
     let (mut input, mut output, mut map, mut list) = (None, None, None, None);
@@ -121,31 +141,15 @@ pub fn run(args: impl IntoIterator<Item = String>) -> Result<String, CommandErro
         }
     }
     let input = input.ok_or_else(|| CommandError::Usage("no input".into()))?;
-    let file = fs::read(&input).map_err(|error| CommandError::File { path: input, error })?;
-    let program = link(&file, &options)?;
+    let file = fs::read(&input).map_err(|error| CommandError::File { path: input.clone(), error })?;
+    let program = link(&file, &options).map_err(|error| CommandError::Link { path: input, error })?;
     let report = program.map.to_string();
     for (path, bytes) in
         [(output, program.prg.as_slice()), (map, report.as_bytes()), (list, program.listing.as_bytes())]
     {
         if let Some(path) = path {
-            write(&path, bytes).map_err(|error| CommandError::File { path, error })?;
+            write(&path, bytes).map_err(CommandError::Write)?;
         }
     }
     Ok(report)
-}
-
-/// Writes a file that is whole or, where the disk is full, as it was before.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // Pipes and devices cannot be renamed onto.
-    if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
-        return fs::write(path, bytes);
-    }
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
-    if written.is_err() {
-        // What went wrong is said by the first error.
-        let _ = fs::remove_file(&partial);
-    }
-    written
 }

@@ -193,7 +193,7 @@ fn random_expressions() {
         std::fs::write(dir.join("cases.rs"), &text).unwrap();
         std::fs::write(dir.join("src/main.rs"), TARGET_MAIN).unwrap();
         let script = format!(
-            "eval \"$({}/toolchain.sh)\"; cd {} && RUSTFLAGS=\"$RV45_RUSTFLAGS -Awarnings\" $RV45_CARGO build -q --release $RV45_CARGO_FLAGS --target-dir target >&2 && echo target/$RV45_TARGET/release/rv45-random",
+            "eval \"$('{}/toolchain.sh')\"; cd '{}' && RV45_RUSTFLAGS=$RV45_RUSTFLAGS$RV45_SEPARATOR-Awarnings && rv45_cargo build -q --release $RV45_CARGO_FLAGS --target-dir target >&2 && echo target/$RV45_TARGET/release/rv45-random",
             here.display(),
             dir.display()
         );

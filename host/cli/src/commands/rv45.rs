@@ -1,10 +1,11 @@
 //! `ssnail rv45`: a linked RISC-V program as a PRG for the MEGA65.
 
 use crate::exit::{Outcome, refused};
-use crate::out;
+use crate::{files, out};
 use anyhow::Result;
-use rv45::command::CommandError;
+use rv45::command::{CommandError, WriteError};
 use std::io::Write;
+use std::path::Path;
 
 /// Translates a program linked for riscv32im to a PRG and prints what lies where.
 ///
@@ -26,11 +27,18 @@ pub struct Args {
 /// # Errors
 /// The program is refused, an option is wrong, or a file cannot be read or written.
 pub fn run(args: &Args) -> Result<Outcome> {
-    let report = match rv45::command::run(args.arguments.iter().cloned()) {
+    let report = match rv45::command::run(args.arguments.iter().cloned(), write) {
         Ok(report) => report,
-        Err(CommandError::Link(error)) => return Err(refused(error)),
+        Err(error @ CommandError::Link { .. }) => return Err(refused(error)),
+        Err(CommandError::Write(error)) => return Err(anyhow::Error::from_boxed(error)),
         Err(error) => return Err(error.into()),
     };
     out::stdout().write_all(report.as_bytes())?;
     Ok(Outcome::Done)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+    let mut output = files::Output::create(path)?;
+    output.write_all(bytes)?;
+    Ok(output.commit()?)
 }
