@@ -1,7 +1,7 @@
 //! What a program did that it should not, collected instead of printed.
 
 use crate::cpu::Hazard;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Kinds of doubtful behaviour.
@@ -11,6 +11,8 @@ pub enum Report {
     UnmappedRead,
     /// Write where nothing is.
     UnmappedWrite,
+    /// Write to the registers of the HyperRAM's controller, which lie at the end of what looks like memory.
+    MemoryControl,
     /// Write to the protected ROM area; dropped.
     RomWrite,
     /// A KERNAL routine was called without a ROM; it did nothing.
@@ -40,6 +42,7 @@ impl Report {
         match self {
             Self::UnmappedRead => "read of unmapped memory",
             Self::UnmappedWrite => "write to unmapped memory",
+            Self::MemoryControl => "write to the registers of the HyperRAM's controller",
             Self::RomWrite => "write to the protected ROM area, dropped",
             Self::KernalCall => "KERNAL call without a ROM",
             Self::TrapFiller => "byte after the hypervisor trap is not CLV",
@@ -73,12 +76,15 @@ pub struct Occurrence {
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     entries: BTreeMap<(Report, u32), Occurrence>,
+    looked: BTreeSet<u32>,
     /// Occurrences at further places, not kept singly.
     pub dropped: u64,
 }
 
 /// Places kept singly.
 const LIMIT: usize = 64;
+/// Cells at which a program may look for memory. It looks at a few; whoever comes by more believes that memory is there.
+const LOOKS: usize = 64;
 
 impl Diagnostics {
     /// Counts one occurrence at `address`.
@@ -89,6 +95,21 @@ impl Diagnostics {
             self.entries.insert((report, address), Occurrence { pc, cycles, count: 1 });
         } else {
             self.dropped += 1;
+        }
+    }
+
+    /// Counts a read or write of a cell where this board has no memory and others do. A program that looks for memory
+    /// does both: nothing else tells it what is there. Neither is a fault then, unless there are too many such cells.
+    pub(crate) fn add_absent(&mut self, report: Report, address: u32, pc: u16, cycles: u64) {
+        if self.looked.contains(&address) {
+            return;
+        }
+        let other = if report == Report::UnmappedRead { Report::UnmappedWrite } else { Report::UnmappedRead };
+        if self.looked.len() < LOOKS && self.entries.remove(&(other, address)).is_some() {
+            self.entries.remove(&(report, address));
+            self.looked.insert(address);
+        } else {
+            self.add(report, address, pc, cycles);
         }
     }
 

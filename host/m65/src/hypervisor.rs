@@ -55,14 +55,13 @@ fn basic_trap(number: u8, cpu: &mut Cpu, board: &mut Board) -> bool {
 
 /// Runs a trap and what every return from one does: the byte behind the STA is skipped, the frame
 /// counter starts again, the sector buffer leaves `$DE00`.
-pub(crate) fn run(handler: Option<&mut (dyn Hypervisor + 'static)>, number: u8, cpu: &mut Cpu, board: &mut Board) {
+pub(crate) fn run(handler: &mut dyn Hypervisor, number: u8, cpu: &mut Cpu, board: &mut Board) {
     const CLV: u8 = 0xb8;
     let filler = board.peek_view(cpu.pc);
     if filler != CLV {
         board.report(Report::TrapFiller, u32::from(cpu.pc));
     }
-    let known = handler.is_some_and(|h| h.trap(number, cpu, board));
-    if !known {
+    if !handler.trap(number, cpu, board) {
         if basic_trap(number, cpu, board) {
             finish(cpu, Ok(()));
         } else {

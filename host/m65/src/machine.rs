@@ -40,7 +40,7 @@ pub struct Machine {
     pub cpu: Cpu,
     /// Memory and devices.
     pub board: Board,
-    hypervisor: Option<Box<dyn Hypervisor>>,
+    hypervisor: Box<dyn Hypervisor>,
     nmi_line: bool,
     nmi_pending: bool,
     stopped: Option<Stop>,
@@ -49,17 +49,18 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine as BASIC's `SYS` leaves it for a program, without ROM.
+    /// A machine as BASIC's `SYS` leaves it for a program, without ROM and without a card.
     pub fn new(model: Model) -> Self {
         let mut cpu = Cpu::new();
         let board = Board::new(model);
         cpu.mapping = board.mapping();
-        Self { cpu, board, hypervisor: None, nmi_line: false, nmi_pending: false, stopped: None, trace: None }
+        let hypervisor = Box::new(crate::Hdos::default());
+        Self { cpu, board, hypervisor, nmi_line: false, nmi_pending: false, stopped: None, trace: None }
     }
 
     /// Installs the handler of disk traps.
     pub fn set_hypervisor(&mut self, handler: Box<dyn Hypervisor>) {
-        self.hypervisor = Some(handler);
+        self.hypervisor = handler;
     }
 
     /// Puts a card into the slot and HDOS in front of it, as it is after booting.
@@ -143,7 +144,7 @@ impl Machine {
             self.cpu.pc = self.board.run_inline_dma(self.cpu.pc);
         }
         if let Some(number) = self.board.trap.take() {
-            hypervisor::run(self.hypervisor.as_deref_mut(), number, &mut self.cpu, &mut self.board);
+            hypervisor::run(&mut *self.hypervisor, number, &mut self.cpu, &mut self.board);
         }
         match self.board.ended {
             Some(Ended::Exit(code)) => self.stopped = Some(Stop::Exit(code)),

@@ -326,6 +326,57 @@ fn attic_ram_on_r3_ends_after_8_mb() {
     assert_eq!(machine.board.expansion.memory().len(), 8 << 20);
 }
 
+/// Writes patterns to a few cells from `start` on, a step of 256 bytes apart, reads them back where `look` says so.
+fn touches(start: u32, cells: u8, look: bool) -> Machine {
+    let [low, middle, high, top] = start.to_le_bytes();
+    let read = if look { "LDA [$10],Z" } else { "" };
+    ran(&format!(
+        "
+        LDA #${low:02X}
+        STA $10
+        LDA #${middle:02X}
+        STA $11
+        LDA #${high:02X}
+        STA $12
+        LDA #${top:02X}
+        STA $13
+        LDX #{cells}
+        LDZ #0
+again:  LDA #$5A
+        STA [$10],Z
+        {read}
+        LDA #$A5
+        STA [$10],Z
+        INC $11
+        DEX
+        BNE again
+        RTS"
+    ))
+}
+
+/// Memory that other boards have: only by writing and reading can a program find out. Whoever stores data there, or
+/// writes where no board has memory, has not looked.
+#[test]
+fn looking_for_memory_is_no_fault() {
+    let faults = |machine: &Machine| {
+        [Report::UnmappedRead, Report::UnmappedWrite].map(|kind| machine.board.diagnostics.count(kind))
+    };
+    assert_eq!(faults(&touches(0x880_0000, 3, true)), [0, 0]);
+    assert_eq!(faults(&touches(0xbff_f000, 10, true)), [0, 0]);
+    assert_eq!(faults(&touches(0x880_0000, 3, false)), [0, 6]);
+    assert_eq!(faults(&touches(0x880_0000, 80, true)), [16, 32]);
+    assert_eq!(faults(&touches(0x500_0000, 3, true)), [3, 6]);
+    assert_eq!(faults(&touches(0xd00_0000, 3, true)), [3, 6]);
+}
+
+/// The last bytes of what SDRAM could be are registers, which HyperRAM boards have.
+#[test]
+fn registers_at_the_end_of_memory_are_not_written_unnoticed() {
+    let machine = touches(0xbff_fffe, 1, true);
+    assert_eq!(machine.board.diagnostics.count(Report::MemoryControl), 2);
+    assert_eq!(touches(0xbff_ffef, 1, true).board.diagnostics.count(Report::MemoryControl), 0);
+}
+
 #[test]
 fn sdram_select_changes_reads_and_writes_reach_both() {
     let source = "

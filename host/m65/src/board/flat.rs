@@ -7,6 +7,8 @@ use super::{
 use crate::cpu::Bus;
 use crate::diagnostics::Report;
 use crate::expansion::Access;
+use ssnail_shared::map::{MEMORY_BASE, REGION_BOUNDARY};
+use std::ops::Range;
 
 /// What the decoder answers where nothing is.
 pub(super) const FILLER: u8 = 0xa0;
@@ -17,6 +19,12 @@ const DISK_BUFFERS_END: u32 = DISK_BUFFERS + 0x1000;
 const I2C_END: u32 = I2C + 0x1000;
 const EXPANSION: u32 = 0x0400_0000;
 const EXPANSION_END: u32 = 0x0ff0_0000;
+/// Where a board may have memory behind the slow bus: absent memory swallows writes and answers with the filler, and
+/// nothing else tells a program what is there.
+const MEMORY: Range<u32> = MEMORY_BASE..MEMORY_CONTROL.start;
+/// Registers of the HyperRAM's controller (caches, waiting times, the chip's configuration), which writes reach whichever
+/// memory is read.
+const MEMORY_CONTROL: Range<u32> = REGION_BOUNDARY - 16..REGION_BOUNDARY;
 
 /// Extra cycles of reads that are not from chip RAM.
 const WAIT_IO: u32 = 1;
@@ -48,7 +56,7 @@ impl Board {
                     value
                 }
                 Access::Unmapped { filler } => {
-                    self.report(Report::UnmappedRead, address);
+                    self.report_absent(Report::UnmappedRead, address);
                     filler
                 }
             },
@@ -102,11 +110,24 @@ impl Board {
                     self.report(Report::UnmappedWrite, address);
                 }
             }
-            EXPANSION..EXPANSION_END => match self.expansion.write(address, value, self.cycles) {
-                Access::Done { wait, .. } => self.advance(wait),
-                Access::Unmapped { .. } => self.report(Report::UnmappedWrite, address),
-            },
+            EXPANSION..EXPANSION_END => {
+                if MEMORY_CONTROL.contains(&address) && self.model.hyperram() > 0 {
+                    self.report(Report::MemoryControl, address);
+                }
+                match self.expansion.write(address, value, self.cycles) {
+                    Access::Done { wait, .. } => self.advance(wait),
+                    Access::Unmapped { .. } => self.report_absent(Report::UnmappedWrite, address),
+                }
+            }
             _ => self.report(Report::UnmappedWrite, address),
+        }
+    }
+
+    fn report_absent(&mut self, report: Report, address: u32) {
+        if MEMORY.contains(&address) {
+            self.diagnostics.add_absent(report, address, self.pc, self.cycles);
+        } else {
+            self.report(report, address);
         }
     }
 

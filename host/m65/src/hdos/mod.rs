@@ -251,6 +251,7 @@ impl Hypervisor for Hdos {
         } else {
             self.dispatch(function, cpu, board)
         };
+        board.storage.missed |= board.storage.card.is_none() && result.is_err_and(|code| code != ERROR_NO_SUCH_TRAP);
         if let Err(code) = result
             && code != 0
         {

@@ -55,6 +55,8 @@ pub(super) enum End {
 pub struct Storage {
     /// The card in the internal slot; the external one is empty.
     pub card: Option<Card>,
+    /// A program wanted something of a card while there was none.
+    pub missed: bool,
     /// Buffer of the SD controller.
     pub sd_buffer: [u8; SECTOR],
     /// Buffer of the floppy controller.
@@ -73,6 +75,7 @@ impl Default for Storage {
     fn default() -> Self {
         Self {
             card: None,
+            missed: false,
             sd_buffer: [0; SECTOR],
             floppy_buffer: [0; SECTOR],
             sd_selected: false,
@@ -132,12 +135,17 @@ impl Storage {
         if self.sd.is_stalled() {
             return Err(CardError::Failed);
         }
-        self.card.as_mut().ok_or(CardError::Silent)?.read_sector(lba, buffer)
+        self.slot()?.read_sector(lba, buffer)
     }
 
     /// Writes a sector of the card at once.
     pub(super) fn card_write(&mut self, lba: u32, buffer: &[u8; SECTOR]) -> Result<(), CardError> {
-        self.card.as_mut().ok_or(CardError::Silent)?.write_sector(lba, buffer)
+        self.slot()?.write_sector(lba, buffer)
+    }
+
+    fn slot(&mut self) -> Result<&mut Card, CardError> {
+        self.missed |= self.card.is_none();
+        self.card.as_mut().ok_or(CardError::Silent)
     }
 
     /// What the hypervisor does to read a sector: waits for what is under way, reads into the SD buffer, waits until the

@@ -2,7 +2,7 @@
 
 use crate::card::{Dos, card_with, content};
 use ssnail_m65::Model;
-use ssnail_m65::hdos::{Options, error, function};
+use ssnail_m65::hdos::{error, function};
 use ssnail_m65::io::card::{Effect, Fault, Trigger};
 use ssnail_m65::io::f011::{DiskKind, Image};
 
@@ -178,10 +178,13 @@ fn a_bad_sector_in_a_directory_shows_in_the_bit() {
 fn without_a_card_there_is_no_drive() {
     let mut dos = Dos::new(card_with(1, &[]));
     dos.machine = ssnail_m65::Machine::new(Model::R3);
-    dos.machine.set_hypervisor(Box::new(ssnail_m65::Hdos::new(Options::default())));
+    assert!(dos.call(function::GETVERSION, 0, 0, 0).ok);
+    assert!(!dos.machine.board.storage.missed);
     assert_eq!(dos.call(function::CDROOTDIR, 0, 0, 0).error(), Some(error::NO_DRIVE));
     assert_eq!(dos.find("A").error(), Some(error::NOT_FOUND));
     assert_eq!(dos.read().count(), 0);
+    assert!(dos.machine.board.storage.missed);
+    assert_eq!(dos.machine.board.diagnostics.count(ssnail_m65::diagnostics::Report::UnknownTrap), 0);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The card in the emulated machine's slot.
 
+use crate::exit::{Refuse, refused};
 use anyhow::{Context, Result};
+use ssnail_disk::fat::Fat32;
 use ssnail_m65::Machine;
 use ssnail_m65::hdos::{EndOfFile, LongNames, Options};
 use ssnail_m65::io::card::{Card, Effect, Fault, Trigger};
@@ -74,7 +76,14 @@ impl CardArgs {
             return Ok(());
         };
         let open = if self.card_writable { Card::open_writable } else { Card::open };
-        let mut card = open(path).with_context(|| path.display().to_string())?;
+        let place = || path.display().to_string();
+        if path.is_dir() {
+            let sentence = "it is a folder, not an image of a card (ssnail card create makes one)";
+            return Err(refused(sentence)).with_context(place);
+        }
+        let mut card = open(path).with_context(place)?;
+        Fat32::find(&mut card).refuse().with_context(place)?;
+        card.reads = 0;
         if self.card_speed > 0.0 {
             card.sector_cycles = (CYCLES_AT_1_MB / self.card_speed) as u32;
         } else {

@@ -49,10 +49,7 @@ pub fn run(mut machine: Machine, real_time: bool) -> Result<Outcome> {
     if let Some(stop) = stop {
         out::note(stop);
     }
-    let doubts = machine.board.diagnostics.to_string();
-    if !doubts.is_empty() {
-        out::note(doubts.trim_end());
-    }
+    super::say_doubts(&machine);
     Ok(Outcome::Done)
 }
 

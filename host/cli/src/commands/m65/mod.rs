@@ -2,16 +2,16 @@
 
 mod card;
 mod dump;
+mod given;
 mod interactive;
 mod script;
 mod trace;
 
-use crate::exit::{Outcome, Refuse};
+use crate::exit::{Outcome, Refuse, refused};
 use crate::{files, out};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use dump::Dump;
 use script::Action;
-use ssnail_disk::spec::is_d81;
 use ssnail_m65::expansion::Defect;
 use ssnail_m65::{Machine, Model, Outcome as Wait, Scenario, Stop};
 use std::io::{IsTerminal, Write, stdin, stdout};
@@ -19,12 +19,15 @@ use std::path::PathBuf;
 
 /// Frames that a run without --frames may take.
 const FRAMES: u64 = 3000;
+/// Length of a ROM file.
+const ROM_BYTES: usize = 128 << 10;
 /// Still frames after which a run without --until and --frames ends.
 const STILL: u64 = 100;
 
 /// Runs a MEGA65 program on an emulated machine.
 ///
 ///   ssnail m65 SSNAIL.PRG                                  in the terminal; Ctrl-] leaves
+///   ssnail m65 SSNAIL.D81 --card CARD.img                  the models are on the card
 ///   ssnail m65 SSNAIL.D81 --type 'hello<RETURN>' --until there --frames 500
 ///   ssnail m65 X.PRG --frames 100 --screenshot x.png --dump '$8000000:256:head.bin'
 ///
@@ -119,7 +122,12 @@ pub fn run(args: &Args) -> Result<Outcome> {
 fn machine(args: &Args) -> Result<Machine> {
     let mut machine = Machine::new(args.model);
     if let Some(rom) = &args.rom {
-        machine.board.load_rom(&files::read(rom)?);
+        let bytes = files::read(rom)?;
+        if bytes.len() != ROM_BYTES {
+            let (name, length) = (rom.display(), bytes.len());
+            return Err(refused(format_args!("{name}: {length} bytes, and a ROM of the MEGA65 has {ROM_BYTES}")));
+        }
+        machine.board.load_rom(&bytes);
     }
     for preload in &args.preload {
         preload.apply(&mut machine)?;
@@ -132,13 +140,7 @@ fn machine(args: &Args) -> Result<Machine> {
     }
     accelerator.bandwidth = (args.bandwidth > 0.0).then_some((args.bandwidth * 1e6) as u64);
     args.card.apply(&mut machine)?;
-    let file = files::read(&args.file)?;
-    let place = || args.file.display().to_string();
-    if is_d81(&args.file) {
-        machine.boot_disk(&file).refuse().with_context(place)?;
-    } else {
-        machine.load_prg(&file).refuse().with_context(place)?;
-    }
+    given::start(&mut machine, &args.file)?;
     if args.trace {
         machine.set_trace(trace::print);
     }
@@ -224,6 +226,17 @@ fn perform(action: &Action, scenario: &mut Scenario, limit: u64) -> Result<bool>
     Ok(true)
 }
 
+/// What the program did wrong, and what it missed.
+fn say_doubts(machine: &Machine) {
+    let doubts = machine.board.diagnostics.to_string();
+    if !doubts.is_empty() {
+        out::note(doubts.trim_end());
+    }
+    if machine.board.storage.missed {
+        out::note("the program looked for an SD card, and none is in: --card CARD.img (ssnail card create makes one)");
+    }
+}
+
 /// The final screen, picture, memory, and what the program did wrong.
 fn finish(args: &Args, scenario: &Scenario) -> Result<()> {
     let screen = scenario.screen();
@@ -237,9 +250,6 @@ fn finish(args: &Args, scenario: &Scenario) -> Result<()> {
     for dump in &args.dump {
         dump.write(&scenario.machine)?;
     }
-    let doubts = scenario.machine.board.diagnostics.to_string();
-    if !doubts.is_empty() {
-        out::note(doubts.trim_end());
-    }
+    say_doubts(&scenario.machine);
     Ok(())
 }
