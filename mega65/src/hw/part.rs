@@ -166,7 +166,8 @@ pub fn memory() -> (bool, u32) {
     use ssnail_shared::map::{MEGABYTE, MEMORY_BASE};
     for (sdram, length) in [(true, 64 * MEGABYTE), (false, 8 * MEGABYTE)] {
         super::board::select_sdram(sdram);
-        let (low, high) = (MEMORY_BASE + m::HOP, MEMORY_BASE + length - 4);
+        // The last 16 bytes below $C000000 are registers of the HyperRAM's controller, to which writes go as well.
+        let (low, high) = (MEMORY_BASE + m::HOP, MEMORY_BASE + length - 32);
         // Eight megabytes further lies the same cell again where there are only eight.
         let middle = low + 8 * MEGABYTE;
         let found = [peek32(low), peek32(high), peek32(middle)];
