@@ -32,12 +32,7 @@ fn main() -> std::process::ExitCode {
             continue;
         };
         let begun = Instant::now();
-        let mut record = Err(String::new());
-        let result = went(|| {
-            record = player::here(play, &media);
-            Ok(())
-        });
-        let record = result.and(record);
+        let record = went(|| player::here(play, &media));
         let seconds = begun.elapsed().as_secs_f32();
         let (record, result) = match record {
             Ok(record) => (Some(record), Ok(())),
@@ -57,7 +52,7 @@ fn main() -> std::process::ExitCode {
 
 /// A fault of one scenario, an emulator that vanished included, does not end the list.
 #[cfg(unix)]
-fn went(play: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+fn went<T>(play: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(play)).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         Err(said.unwrap_or("it panicked").to_owned())
