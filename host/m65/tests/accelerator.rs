@@ -203,6 +203,34 @@ fn the_cpu_sees_what_the_port_wrote_where_the_board_has_it() {
     }
 }
 
+/// Without a core: asking for it is no fault, using it is.
+#[test]
+fn a_core_may_be_looked_for() {
+    for (register, faults) in [(reg::ID, 0), (reg::VERSION, 1), (reg::STATUS, 1)] {
+        let [low, middle, high, top] = (reg::BASE + register).to_le_bytes();
+        let mut machine = program(
+            Model::R3,
+            &format!(
+                "
+                LDA #{low}
+                STA $10
+                LDA #{middle}
+                STA $11
+                LDA #{high}
+                STA $12
+                LDA #{top}
+                STA $13
+                LDZ #0
+                LDA [$10],Z
+                RTS"
+            ),
+        );
+        machine.board.expansion.accelerator.defect = Defect::Absent;
+        run(&mut machine, 2);
+        assert_eq!(machine.board.diagnostics.count(Report::UnmappedRead), faults, "register {register}");
+    }
+}
+
 #[test]
 fn defects_show_as_a_program_would_meet_them() {
     let with = |defect| {

@@ -8,6 +8,7 @@ use crate::cpu::Bus;
 use crate::diagnostics::Report;
 use crate::expansion::Access;
 use ssnail_shared::map::{MEMORY_BASE, REGION_BOUNDARY};
+use ssnail_shared::registers as reg;
 use std::ops::Range;
 
 /// What the decoder answers where nothing is.
@@ -75,7 +76,10 @@ impl Board {
         if let Some(value) = self.i2c.read(address - I2C, self.cycles, self.model) {
             return value;
         }
-        self.report(Report::UnmappedRead, address);
+        // Whoever reads the identification asks whether there is a core.
+        if address != reg::BASE + reg::ID {
+            self.report(Report::UnmappedRead, address);
+        }
         FILLER
     }
 
