@@ -113,9 +113,9 @@ fn models_may_lie_in_other_folders() {
 }
 
 #[test]
-fn makefile_and_program_may_lie_in_a_folder_with_spaces() {
+fn makefile_and_program_may_lie_in_a_folder_with_spaces_and_a_quote() {
     let test = story();
-    let folder = test.path("my tools");
+    let folder = test.path("a user's tools");
     fs::create_dir(&folder).unwrap();
     fs::copy(Path::new(ROOT).join("Makefile"), folder.join("Makefile")).unwrap();
     fs::copy(ssnail(), folder.join("the ssnail")).unwrap();
