@@ -55,6 +55,17 @@ fn vector(name: &str) -> Option<Vec<u8>> {
     file
 }
 
+/// What core, memory, card and disk there are can only be found out by asking where nothing may be.
+#[test]
+fn looking_around_is_no_fault() {
+    let boards = [(Model::R3, Defect::Absent), (Model::R6, Defect::Absent), (Model::Nexys4Ddr, Defect::Absent)];
+    for (board, defect) in boards.into_iter().chain([(Model::R3, Defect::None), (Model::R6, Defect::None)]) {
+        let Some(mut s) = started(board, &[], defect) else { return };
+        play(&mut s, &[Expect("No models on the card", SHORT)]);
+        assert_eq!(s.machine.board.diagnostics.to_string(), "", "{board}, {defect:?}");
+    }
+}
+
 /// Presses a key as soon as everything has been typed and so many frames have passed.
 fn press_after(s: &mut Scenario, frames: u64, ascii: u8) {
     while s.untyped() > 0 {
