@@ -5,7 +5,8 @@
 use super::{After, App, TITLE};
 use crate::hw::clock::{self, Stopwatch};
 use crate::hw::core::Accelerator;
-use crate::hw::{keys, vic};
+use crate::hw::keys;
+use crate::hw::vic::{self, Screen};
 use crate::out::Line;
 use ssnail_shared::caches;
 use ssnail_shared::command::{self, Command, HELP, HELP_NATIVE};
@@ -18,12 +19,14 @@ use ssnail_shared::sampler::{self, Candidate, SampleError, Settings};
 use ssnail_shared::session::{Event, Session, TurnError};
 use ssnail_shared::tokenizer::{self, encode, Place, Rules, SinkFull, Tables, WORDS_PER_BYTE};
 use ssnail_shared::ui::editor::{Key, LINE_MAX};
-use ssnail_shared::ui::Style;
+use ssnail_shared::ui::{Style, Surface};
 
 /// Candidates that fit; `/topk` goes up to this.
 pub const TOP_K_MAX: usize = 64;
 /// The end is shown from this probability on, in percent.
 const WORTH_SHOWING: u32 = 5;
+/// Empty on every screen that the vocabulary is opened from.
+const CHECKING_ROW: u8 = 47;
 /// A core that shows nothing new for this long is given up, in milliseconds.
 const PATIENCE: u32 = 60_000;
 /// The status line is renewed this often while an answer comes, in milliseconds.
@@ -34,6 +37,8 @@ static mut SCRATCH: [u32; LINE_MAX * WORDS_PER_BYTE as usize] = [0; LINE_MAX * W
 /// Opens the vocabulary; says on the list's screen what is wrong with it.
 #[inline(never)]
 pub fn open_tables<'m>(app: &mut App, reader: &'m Accelerator, header: &Header) -> Option<Tables<'m, Accelerator>> {
+    // With 49,152 tokens two seconds.
+    Screen.text(CHECKING_ROW, 0, b"Checking the vocabulary", Style::Note);
     let checked = Tables::open(reader, header).and_then(|tables| {
         caches::check(reader, header)?;
         tables.check()?;

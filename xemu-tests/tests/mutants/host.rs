@@ -321,8 +321,9 @@ fn told<C: Reference>(core: &mut C, header: &Header, ids: &[u32], answer: &mut A
                             }
                         })
                     });
-                    if let Err(Error::Damaged { address, .. }) = read {
-                        break explained(TurnError::Runtime { address, found: 0 });
+                    // The script wrote over the tables. Which word is met first depends on when they were opened.
+                    if let Err(Error::Damaged { .. }) = read {
+                        break End::Error("[damaged image: $".to_owned());
                     }
                 }
                 Ok(Event::Done(StopReason::Eos)) => break End::Note("[end of text]"),

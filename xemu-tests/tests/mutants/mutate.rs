@@ -242,7 +242,7 @@ impl Base {
 }
 
 fn below(rng: &mut Rng, n: u32) -> u32 {
-    if n == 0 { 0 } else { (u64::from(rng.next_u32()) * u64::from(n) >> 32) as u32 }
+    if n == 0 { 0 } else { ((u64::from(rng.next_u32()) * u64::from(n)) >> 32) as u32 }
 }
 
 fn of<'a, T>(rng: &mut Rng, values: &'a [T]) -> &'a T {
