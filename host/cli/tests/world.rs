@@ -88,6 +88,18 @@ fn a_full_disk_leaves_nothing_and_is_an_error_of_the_machine() {
 }
 
 #[test]
+fn a_card_image_that_does_not_fit_its_disk_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.bin"), vec![7; 200_000]).unwrap();
+    let mount = "mount -t tmpfs -o size=100k none here || exit 77";
+    let script = format!("{mount}; \"$SSNAIL\" card create here/c.img --size 64M a.bin; echo status $?; ls -A here");
+    let Some(output) = unshared(folder.path(), &script) else { return };
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(stdout, "status 2\n", "nothing is in the folder\n{stderr}");
+    assert!(stderr.contains("here/c.img: ") && stderr.contains("No space left"), "{stderr}");
+}
+
+#[test]
 fn a_disk_that_fills_up_keeps_the_old_image() {
     // A limit of the shell's: 40 blocks of 512 bytes; where the signal is ignored, a write fails.
     let folder = folder_with(&Tiny::llama().file());

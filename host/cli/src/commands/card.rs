@@ -179,7 +179,7 @@ fn create(args: &Create) -> Result<Outcome> {
         stamp: None,
     };
     let mut card = CardWriter::format(device, &options).map_err(|e| judge(Some(&args.out), e))?;
-    fill(&mut card, &items, bytes)?;
+    fill(&mut card, &items, bytes).map_err(|e| e.context(args.out.display().to_string()))?;
     card.finish().map_err(|e| judge(Some(&args.out), e))?;
     output.commit()?;
     Ok(Outcome::Done)
