@@ -63,15 +63,15 @@ TOOLCHAIN ?= rv45
 override PROMPT := $(value PROMPT)
 export PROMPT TYPE QUERY MEM URL TEXT TOKENS TEMP SEED
 
-# A word as the shell reads it back, whatever is in it.
-quoted = '$(subst ','\'',$1)'
+# What stands between quotes in a command, whatever it is.
+quoted = $(subst ','\'',$1)
 
 # Where this file lies. Make separates a list of files by spaces: a path with spaces is the whole list.
 ifeq ($(origin SSNAIL_TOOLS),undefined)
-SSNAIL_TOOLS := $(shell list="$$(printf %s $(call quoted,$(MAKEFILE_LIST)) | sed 's/^ *//')"; \
-	test -f "$$list" || list=$(call quoted,$(lastword $(MAKEFILE_LIST))); cd "$$(dirname "$$list")" && pwd)
+SSNAIL_TOOLS := $(shell list="$$(printf %s '$(call quoted,$(MAKEFILE_LIST))' | sed 's/^ *//')"; \
+	test -f "$$list" || list='$(call quoted,$(lastword $(MAKEFILE_LIST)))'; cd "$$(dirname "$$list")" && pwd)
 endif
-ROOT := $(shell cd $(call quoted,$(SSNAIL_TOOLS)) && pwd)
+ROOT := $(shell cd '$(call quoted,$(SSNAIL_TOOLS))' && pwd)
 MANIFEST := $(ROOT)/Cargo.toml
 BUILD := $(ROOT)/build
 # A path as a target or a prerequisite.
@@ -91,11 +91,8 @@ endif
 # As a prerequisite of a pattern a name with spaces is only found by its shape, and only if it is there.
 TOOL := $(subst $(space),?,$(SSNAIL))
 ifneq ($(TOOL),$(SSNAIL))
-$(shell test -x $(call quoted,$(SSNAIL)) || $(CARGO) build --quiet --release --manifest-path $(call quoted,$(MANIFEST)) --package ssnail-cli >&2)
+$(shell test -x '$(call quoted,$(SSNAIL))' || $(CARGO) build --quiet --release --manifest-path '$(call quoted,$(MANIFEST))' --package ssnail-cli >&2)
 endif
-
-# What stands between quotes in a command, whatever it is.
-quoted = $(subst ','\'',$1)
 
 # What an image was made with stands beside it: a variable that is given and differs makes the image anew. An image
 # without that was not made here, and is left alone.
