@@ -120,3 +120,22 @@ fn cluster(members: &[usize], pieces: &[Piece], sizes: &HashMap<Label, u32>, hea
     list.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     list.into_iter().map(|l| l.1).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{HIGH_SIZE, SLACK, pack};
+
+    #[test]
+    fn a_group_without_a_room_fills_the_gaps() {
+        let gap = 100;
+        let large = HIGH_SIZE - SLACK - gap;
+        let sizes = [large, large, gap - 10, gap - 20, gap + 1];
+        let packed = |groups: &[&[usize]]| pack(groups.iter().map(|g| g.to_vec()).collect(), |i| sizes[i], 2);
+        assert_eq!(
+            packed(&[&[0], &[1], &[3, 2]]),
+            Some(vec![(large + gap - 10, vec![0, 2]), (large + gap - 20, vec![1, 3])])
+        );
+        assert_eq!(packed(&[&[0], &[1], &[2, 4]]), None);
+        assert_eq!(packed(&[&[2, 3], &[0]]), Some(vec![(2 * gap - 30, vec![2, 3]), (large, vec![0])]));
+    }
+}
