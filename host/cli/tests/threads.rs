@@ -368,12 +368,12 @@ fn row_45_logits_that_are_not_numbers_end_the_run_with_the_position() {
         let test = Test::new().file("m.ssnail", &image);
         let ran = test.args(["run", "m.ssnail", "--tokens", "1,5,6"]).args(options.iter().copied()).status(1).run();
         // Recent tokens are looked at first when sampling.
-        assert!(ran.stderr().contains("position 2: the logit of token "), "{}", ran.stderr());
+        assert!(ran.stderr().contains("m.ssnail: position 2: the logit of token "), "{}", ran.stderr());
     }
     for temperature in ["0", "1"] {
         // Begin token, space, ab: the last has position 2.
         let test = Test::new().file("m.ssnail", &image).args(["chat", "m.ssnail", "--temp", temperature]);
-        test.args(["--prompt", "ab"]).status(1).stderr_contains("position 2: the logit of token ").run();
+        test.args(["--prompt", "ab"]).status(1).stderr_contains("m.ssnail: position 2: the logit of token ").run();
     }
 }
 

@@ -4,7 +4,7 @@ mod decoder;
 mod encoder;
 mod lines;
 
-use crate::exit::{Outcome, refused};
+use crate::exit::{Outcome, Refused, refused};
 use crate::image::{self, MachineArgs};
 use crate::sampling::SamplingArgs;
 use crate::{interrupt, out};
@@ -88,7 +88,8 @@ pub fn run(args: &Args) -> Result<Outcome> {
 /// Feeds lines to `say`. In a conversation a line that is refused is explained, and it goes on.
 fn converse(args: &Args, mut say: impl FnMut(&str) -> Result<Next>) -> Result<Outcome> {
     if let Some(prompt) = &args.prompt {
-        say(prompt)?;
+        let name = image::name(args.image.as_deref());
+        say(prompt).map_err(|error| if error.is::<Refused>() { error.context(name) } else { error })?;
         return Ok(Outcome::Done);
     }
     let mut lines = Lines::new();
@@ -101,9 +102,7 @@ fn converse(args: &Args, mut say: impl FnMut(&str) -> Result<Next>) -> Result<Ou
         match say(&line) {
             Ok(Next::Stay) => {}
             Ok(Next::Leave) => break,
-            Err(error) if error.is::<crate::exit::Refused>() => {
-                writeln!(out::stdout(), "[{}]", out::plain(&error.to_string()))?
-            }
+            Err(error) if error.is::<Refused>() => writeln!(out::stdout(), "[{}]", out::plain(&error.to_string()))?,
             Err(error) => return Err(error),
         }
     }

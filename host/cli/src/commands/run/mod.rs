@@ -3,7 +3,7 @@
 mod watch;
 
 use crate::commands::embed::finite;
-use crate::exit::{Outcome, Refuse, refused};
+use crate::exit::{Outcome, Refuse, Refused, refused};
 use crate::image::{self, MachineArgs};
 use crate::sampling::SamplingArgs;
 use crate::stream::TextStream;
@@ -174,7 +174,8 @@ fn decode(
         stream.finish()?;
         writeln!(out::stdout())?;
     }
-    watch.finish()?;
+    // A refusal is about the image; an output that cannot be written names itself.
+    watch.finish().map_err(|error| if error.is::<Refused>() { error.context(name.to_owned()) } else { error })?;
     ran.refuse().with_context(|| name.to_owned())
 }
 
