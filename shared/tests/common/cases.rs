@@ -1,5 +1,5 @@
-//! How much of a long loop a test takes, and where the test data lies. Miri is some thousand times slower than the processor, and looks for another
-//! kind of fault: it is content with a few cases of each kind.
+//! How much of a long loop a test takes, and where the test data lies. Miri is some thousand times slower than the
+//! processor, and looks for another kind of fault: it is content with a few cases of each kind.
 
 /// Cases that a test takes of `all`: every one, but under Miri their square root.
 #[must_use]
