@@ -138,7 +138,7 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.target {
-            Target::Stdout(stdout) => stdout.write(bytes),
+            Target::Stdout(stdout) => stdout.write(bytes).map_err(|error| shortened(&error).unwrap_or(error)),
             Target::Direct(file, path) => file.write(bytes).map_err(|error| named(&error, path)),
             Target::Temporary(file, path, _) => file.write(bytes).map_err(|error| named(&error, path)),
         }
@@ -170,8 +170,22 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("its symbolic links lead in a circle"))
 }
 
+/// Where what is written is part of a mapped file that another program has shortened, the write fails in place of the
+/// signal that a read of it raises ([`interrupt`]): no fault of the output's.
+fn shortened(error: &io::Error) -> Option<io::Error> {
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(nix::errno::Errno::EFAULT as i32) {
+        return Some(io::Error::other(interrupt::SHORTER));
+    }
+    let _ = error;
+    None
+}
+
 /// The error with the name that was asked for.
 fn named(error: &io::Error, path: &Path) -> io::Error {
+    if let Some(error) = shortened(error) {
+        return error;
+    }
     io::Error::new(error.kind(), format!("cannot write {}: {}", path.display(), unnamed(error)))
 }
 
@@ -201,6 +215,15 @@ fn ordinary_permissions(_: &Path) -> Option<Permissions> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn a_lost_part_of_the_input_is_not_blamed_on_the_output() {
+        let lost = io::Error::from_raw_os_error(nix::errno::Errno::EFAULT as i32);
+        assert_eq!(named(&lost, Path::new("out")).to_string(), interrupt::SHORTER);
+        let full = io::Error::from_raw_os_error(nix::errno::Errno::ENOSPC as i32);
+        assert!(named(&full, Path::new("out")).to_string().starts_with("cannot write out: "));
+    }
 
     #[test]
     fn nothing_appears_before_the_commit() {

@@ -137,6 +137,10 @@ pub mod terminal {
     }
 }
 
+/// What became of a mapped file.
+#[cfg(unix)]
+pub const SHORTER: &str = "a file became shorter while it was read (or its disk failed); copy it again";
+
 /// Faults that come as signals. A model file is mapped: where another program shortens it meanwhile, reading the lost
 /// part is signalled by SIGBUS. Memory that cannot be had is SIGABRT. There is nothing to go on with: the process ends
 /// with a sentence and status 2, and leaves no temporary file. A file that may not become longer is no signal but an
@@ -144,11 +148,10 @@ pub mod terminal {
 #[cfg(unix)]
 #[allow(unsafe_code)]
 mod faults {
-    use super::{LITTER, remove, terminal};
+    use super::{LITTER, SHORTER, remove, terminal};
     use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction, signal};
     use std::io::Write;
 
-    const SHORTER: &[u8] = b"ssnail: a file became shorter while it was read (or its disk failed); copy it again\n";
     const NO_MEMORY: &[u8] = b"ssnail: more memory is needed than there is; nothing half written is left behind\n";
 
     pub fn install() {
@@ -162,8 +165,13 @@ mod faults {
     }
 
     extern "C" fn end(number: i32) {
-        let sentence = if number == Signal::SIGABRT as i32 { NO_MEMORY } else { SHORTER };
-        let _ = std::io::stderr().write_all(sentence);
+        let mut stderr = std::io::stderr();
+        let _ = if number == Signal::SIGABRT as i32 {
+            stderr.write_all(NO_MEMORY)
+        } else {
+            // In one piece each: nothing is formatted in a handler.
+            stderr.write_all(b"ssnail: ").and(stderr.write_all(SHORTER.as_bytes())).and(stderr.write_all(b"\n"))
+        };
         terminal::restore();
         // A thread that makes a file at this moment is let finish; one that waits for this thread would wait for ever.
         for _ in 0..100 {
