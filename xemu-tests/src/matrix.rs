@@ -1,7 +1,7 @@
 //! What the matrices of faults have in common: which places are tried, and what must hold behind a fault.
 
 use crate::scenario::Step::{Expect, Type};
-use crate::scenario::{play, shown};
+use crate::scenario::{CHAT, LIST, play, shown};
 use ssnail_m65::Scenario;
 use ssnail_m65::io::card::{Card, Effect, Fault, Trigger};
 use ssnail_shared::map::{HEADER_LEN, MEMORY_BASE, PAYLOAD};
@@ -10,10 +10,6 @@ use ssnail_shared::map::{HEADER_LEN, MEMORY_BASE, PAYLOAD};
 pub const SHORT: u64 = 400;
 /// Frames for what reads the card.
 pub const LONG: u64 = 3000;
-/// The list is there and takes keys.
-pub const LIST: &str = "cursor keys, number or first letter";
-/// A model is loaded and can be talked to.
-pub const CHAT: &str = "/help lists";
 
 /// Which of `count` places are tried: all where `SSNAIL_WHOLE_MATRIX` is set, or some spread over them with both ends.
 pub fn places(count: u64, some: u64) -> Vec<u64> {

@@ -1,11 +1,18 @@
 //! A machine with the program in it, driven like a person would.
 
-use crate::{card, prg};
+use crate::{card, part, prg};
 use ssnail_disk::block::MemDevice;
 use ssnail_m65::expansion::Defect;
 use ssnail_m65::hdos::{Hdos, Options};
 use ssnail_m65::io::card::Card;
 use ssnail_m65::{Machine, Model, Outcome, Scenario};
+
+/// On the screen when the list is there and takes keys.
+pub const LIST: &str = "cursor keys, number or first letter";
+/// On the screen when a model is loaded and can be talked to.
+pub const CHAT: &str = "/help lists";
+/// On the screen when the 45GS02 stands in for the core.
+pub const COMPUTES: &str = "The 45GS02 itself computes";
 
 /// One step.
 pub enum Step<'a> {
@@ -38,6 +45,14 @@ impl Setup {
     /// A sound board with a card of these files.
     pub fn with(board: Model, files: &[card::File<'_>]) -> Self {
         Self::new(board, card::card(files))
+    }
+
+    /// A sound board without a core, with a card of SSNAIL.CPU and these files; nothing where that part has not been built.
+    pub fn without_core(board: Model, files: &[card::File<'_>]) -> Option<Self> {
+        let part = part()?;
+        let mut all = vec![card::File::new("/SSNAIL/SSNAIL.CPU", &part)];
+        all.extend(files.iter().map(|f| card::File { path: f.path, data: f.data, layout: f.layout }));
+        Some(Self { defect: Defect::Absent, ..Self::with(board, &all) })
     }
 
     /// The machine with the program started; nothing where the program has not been built.

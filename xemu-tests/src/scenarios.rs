@@ -1,5 +1,6 @@
 //! What a person does with the program, and what has to be seen: one list for every emulator.
 
+use crate::scenario::{CHAT, COMPUTES, LIST};
 use crate::{model, part};
 use ssnail_disk::fat::Layout;
 use ssnail_m65::io::card::Card;
@@ -133,7 +134,6 @@ pub struct Play {
 }
 
 /// The list is there and takes keys.
-const LIST: &str = "cursor keys, number or first letter";
 const HELP: &str = "Press a key";
 
 fn file(path: &'static str, content: Content) -> File {
@@ -285,8 +285,6 @@ pub fn faults() -> Vec<Play> {
     ]
 }
 
-const COMPUTES: &str = "The 45GS02 itself computes";
-const LOADED: &str = "/help lists";
 const GREEDY: &str = "/greedy<RETURN>/n 20<RETURN>";
 const TWENTY: &str = "at most 20 tokens";
 
@@ -302,7 +300,7 @@ pub fn talking() -> Vec<Play> {
             Expect(LIST),
             Seen(COMPUTES),
             Type("<RETURN>"),
-            Expect(LOADED),
+            Expect(CHAT),
             Type(GREEDY),
             Expect(TWENTY),
             Answer { file: 0, prompt: first, tokens: 20 },
@@ -310,7 +308,7 @@ pub fn talking() -> Vec<Play> {
             Type("/model<RETURN>"),
             Expect("still in memory"),
             Type("="),
-            Expect(LOADED),
+            Expect(CHAT),
         ];
         Play { long: true, ..play(name, vec![file("/SSNAIL/MODEL.SSN", content), part_file()], steps) }
     };
@@ -329,7 +327,7 @@ pub fn talking() -> Vec<Play> {
                 Expect(LIST),
                 Seen(COMPUTES),
                 Type("<RETURN>"),
-                Expect(LOADED),
+                Expect(CHAT),
                 Type("/greedy<RETURN>/n 8<RETURN>"),
                 Expect("at most 8 tokens"),
                 Answer { file: 0, prompt: "Once upon a time", tokens: 8 },
@@ -344,7 +342,7 @@ pub fn talking() -> Vec<Play> {
             vec![
                 Expect(LIST),
                 Type("<RETURN>"),
-                Expect(LOADED),
+                Expect(CHAT),
                 Type("/greedy<RETURN>/n 60<RETURN>"),
                 Expect("at most 60 tokens"),
                 Stopped { file: 0, prompt: "Tell me about the rain.", after: "Once" },
@@ -421,7 +419,7 @@ pub fn loading_faults() -> Vec<Play> {
                 Type("<DOWN><DOWN><RETURN>"),
                 Expect("damaged image: tokenizer kind at $"),
                 Type("<DOWN><RETURN>"),
-                Expect(LOADED),
+                Expect(CHAT),
             ],
         )
     };

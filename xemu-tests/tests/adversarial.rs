@@ -14,10 +14,9 @@ use ssnail_shared::header::Header;
 use ssnail_xemu_tests::card::File;
 use ssnail_xemu_tests::part;
 use ssnail_xemu_tests::scenario::Step::{Expect, Type};
-use ssnail_xemu_tests::scenario::{Setup, play};
+use ssnail_xemu_tests::scenario::{LIST, Setup, play};
 use tiny::Tiny;
 
-const LIST: &str = "cursor keys, number or first letter";
 const SHORT: u64 = 1500;
 const LONG: u64 = 6000;
 /// Without the core the list already sees that this is more than there is room for.

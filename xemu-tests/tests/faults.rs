@@ -12,12 +12,11 @@ use ssnail_shared::map::{HEADER_LEN, MEGABYTE, PAYLOAD};
 use ssnail_xemu_tests::card::{File, card};
 use ssnail_xemu_tests::model;
 use ssnail_xemu_tests::scenario::Step::{Expect, Never, Type};
-use ssnail_xemu_tests::scenario::{Setup, play};
+use ssnail_xemu_tests::scenario::{LIST, Setup, play};
 
 const SHORT: u64 = 400;
 const LONG: u64 = 1500;
 /// The list is there and takes keys.
-const LIST: &str = "cursor keys, number or first letter";
 
 fn stories() -> Option<Vec<u8>> {
     model::image("stories260K-Q8_0", "keep")

@@ -12,15 +12,12 @@ use ssnail_m65::expansion::{Defect, When};
 use ssnail_m65::{Model, Scenario};
 use ssnail_xemu_tests::card::File;
 use ssnail_xemu_tests::matrix::{
-    CARD_FAULTS, CHAT, Figures, LIST, LONG, SHORT, back_to_list, card, keys_work, loaded, places, rescan,
+    CARD_FAULTS, Figures, LONG, SHORT, back_to_list, card, keys_work, loaded, places, rescan,
 };
 use ssnail_xemu_tests::part;
 use ssnail_xemu_tests::scenario::Step::{Expect, Never, Type};
-use ssnail_xemu_tests::scenario::{Setup, play, shown};
+use ssnail_xemu_tests::scenario::{CHAT, COMPUTES, LIST, Setup, play, shown};
 use tiny::Tiny;
-
-/// The 45GS02 stands in for the core.
-const COMPUTES: &str = "The 45GS02 itself computes";
 
 /// A machine with a small model on its card, at the list; the image.
 fn listed() -> Option<(Scenario, Vec<u8>)> {
@@ -70,12 +67,9 @@ fn a_card_that_fails_at_any_read_of_a_load() {
 
 #[test]
 fn a_card_that_fails_at_any_read_of_a_load_without_the_core() {
-    let Some(part) = part() else { return };
     let image = Tiny::llama().image(&Options::default()).unwrap();
-    let files = [File::new("/SSNAIL/MODEL.SSN", &image), File::new("/SSNAIL/SSNAIL.CPU", &part)];
-    let mut setup = Setup::with(Model::R3, &files);
-    setup.defect = Defect::Absent;
-    let Some(mut s) = setup.start() else { return };
+    let files = [File::new("/SSNAIL/MODEL.SSN", &image)];
+    let Some(mut s) = Setup::without_core(Model::R3, &files).and_then(Setup::start) else { return };
     play(&mut s, &[Expect("1 model", LONG), Expect(LIST, SHORT)]);
     every_read_of_a_load(&mut s, &image, 3);
 }
@@ -118,11 +112,9 @@ fn a_card_that_fails_at_any_read_of_the_list() {
 fn a_card_that_fails_at_any_read_of_the_start_without_the_core() {
     let Some(part) = part() else { return };
     let image = Tiny::llama().image(&Options::default()).unwrap();
-    let files = [File::new("/SSNAIL/MODEL.SSN", &image), File::new("/SSNAIL/SSNAIL.CPU", &part)];
+    let files = [File::new("/SSNAIL/MODEL.SSN", &image)];
     let started = |inject: &dyn Fn(&mut Scenario)| {
-        let mut setup = Setup::with(Model::R3, &files);
-        setup.defect = Defect::Absent;
-        let mut s = setup.start()?;
+        let mut s = Setup::without_core(Model::R3, &files)?.start()?;
         inject(&mut s);
         play(&mut s, &[Expect(LIST, LONG)]);
         Some(s)

@@ -11,11 +11,10 @@ use ssnail_xemu_tests::card::File;
 use ssnail_xemu_tests::model;
 use ssnail_xemu_tests::reference::{Choosing, answer};
 use ssnail_xemu_tests::scenario::Step::{Expect, Never, Type};
-use ssnail_xemu_tests::scenario::{Setup, play, shown, tokens};
+use ssnail_xemu_tests::scenario::{LIST, Setup, play, shown, tokens};
 
 const SHORT: u64 = 400;
 const LONG: u64 = 1500;
-const LIST: &str = "cursor keys, number or first letter";
 
 fn stories() -> Option<Vec<u8>> {
     model::image("stories260K-Q8_0", "keep")

@@ -15,7 +15,7 @@ use ssnail_xemu_tests::card::File;
 use ssnail_xemu_tests::compute::ESTIMATE;
 use ssnail_xemu_tests::reference::{Choosing, answer};
 use ssnail_xemu_tests::scenario::Step::{Expect, Never, Type};
-use ssnail_xemu_tests::scenario::{Setup, play, shown, tokens, words_after};
+use ssnail_xemu_tests::scenario::{COMPUTES, Setup, play, shown, tokens, words_after};
 use ssnail_xemu_tests::{data, model, part};
 
 /// Frames in which the list is there, and in which a small model is loaded.
@@ -24,17 +24,11 @@ const SHORT: u64 = 1500;
 const LONG: u64 = 6000;
 /// Key code of RUN/STOP.
 const STOP: u8 = 3;
-const COMPUTES: &str = "The 45GS02 itself computes";
 const GREEDY: Choosing = Choosing { settings: Settings::GREEDY, seed: 0 };
 
 /// A machine with these files, the part among them, and this accelerator.
 fn started(board: Model, files: &[File<'_>], defect: Defect) -> Option<Scenario> {
-    let part = part()?;
-    let mut all = vec![File::new("/SSNAIL/SSNAIL.CPU", &part)];
-    all.extend(files.iter().map(|f| File { path: f.path, data: f.data, layout: f.layout }));
-    let mut setup = Setup::with(board, &all);
-    setup.defect = defect;
-    setup.start()
+    Setup { defect, ..Setup::without_core(board, files)? }.start()
 }
 
 /// A machine without a core, and the only model of its card loaded.

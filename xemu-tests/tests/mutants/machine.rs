@@ -9,12 +9,10 @@ use ssnail_shared::header::Header;
 use ssnail_shared::map::{MEMORY_BASE, TOKENS};
 use ssnail_xemu_tests::card::File;
 use ssnail_xemu_tests::part;
-use ssnail_xemu_tests::scenario::{Setup, shown, tokens};
+use ssnail_xemu_tests::scenario::{CHAT, LIST, Setup, shown, tokens};
 
 use super::host::{Answer, Due, End, N, memory};
 
-const LIST: &str = "cursor keys, number or first letter";
-const DECODER: &str = "/help lists";
 const ENCODER: &str = "Type a line; the most similar";
 /// Row of the list for what went wrong.
 const MESSAGE_ROW: u32 = 46;
@@ -125,7 +123,7 @@ impl Bench {
         self.wait(SHORT, |s| {
             let screen = s.screen();
             let listed = screen.contains(LIST) && !screen.row(MESSAGE_ROW as usize).is_empty();
-            listed || screen.contains(DECODER) || screen.contains(ENCODER)
+            listed || screen.contains(CHAT) || screen.contains(ENCODER)
         })?;
         let said = self.message();
         let refused = self.s.screen().contains(LIST);

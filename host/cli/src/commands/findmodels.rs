@@ -94,11 +94,10 @@ fn print_table(found: &[Found]) -> anyhow::Result<()> {
     }
     let line = |cells: [&str; 9]| {
         let [repository, arch, params, small, middle, large, memory, downloads, license] = cells;
-        let row = out::name(&format!(
+        let row = format!(
             "{repository:48} {arch:7} {params:>8} {small:>4} {middle:>4} {large:>4} {memory:>11} {downloads:>9}  {license}"
-        ))
-        .into_owned();
-        row.trim_end().to_owned()
+        );
+        out::name(&row).trim_end().to_owned()
     };
     writeln!(
         out,
